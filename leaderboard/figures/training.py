@@ -14,6 +14,7 @@ import pandas as pd
 from django.db.models import Count, Q, QuerySet
 
 from leaderboard.figures.comparisons import records
+from leaderboard.figures.item_rows import Row
 from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT, RunOutcomes, outcomes_of, outcomes_of_all
 from leaderboard.figures.scores import OVERALL_SLICE, Slice, main_part, of_main_parts
 from leaderboard.models import Benchmark, Model, Run, Score
@@ -282,21 +283,6 @@ def dimensions_of(run: Run, metric: str, hidden: Collection[str]) -> list[str]:
 RIGHT_COLUMN = "correct"
 
 
-class AnswersMissing(BadInput):
-    """The answers of a run to single questions are not stored on this site."""
-
-
-class ChangeShare(NamedTuple):
-    """How many of all `n` items had one change, and their share with its 95 % interval."""
-
-    change: str
-    items: int
-    share: float
-    low: float
-    high: float
-    n: int
-
-
 def item_changes(before: Run, after: Run) -> Changes:
     """Return what became of the items that both runs have answered. Two queries.
 
@@ -308,18 +294,11 @@ def item_changes(before: Run, after: Run) -> Changes:
     return changes(_rows(before), _rows(after), correctness=correctness)
 
 
-class Difference(NamedTuple):
-    """By how much a second run's figure is above that of a first one, with the 95 % interval for the same items."""
+def paired_differences(pairs: Sequence[tuple[Run, Run]]) -> list[dict[str, float] | None]:
+    """Return the `difference` of the second run of each pair from the first, on the items that both have answered.
 
-    value: float
-    low: float
-    high: float
-
-
-def paired_differences(pairs: Sequence[tuple[Run, Run]]) -> list[Difference | None]:
-    """Return the difference of the second run of each pair from the first, on the items that both have answered.
-
-    None where the answers of one are not stored, or the two share none. One query.
+    Its 95 % interval for the same items is `low` to `high`. None where the answers of one are not stored, or the two
+    share none. One query.
     """
     answers = outcomes_of_all({run.pk for pair in pairs for run in pair})
     return [
@@ -329,7 +308,7 @@ def paired_differences(pairs: Sequence[tuple[Run, Run]]) -> list[Difference | No
 
 def _difference(
     benchmark: Benchmark, first: Mapping[str, RunOutcomes], second: Mapping[str, RunOutcomes]
-) -> Difference | None:
+) -> dict[str, float] | None:
     if not first.keys() & second.keys():
         return None
     correctness = Correctness(RIGHT_COLUMN, benchmark.correctness.macro)
@@ -337,17 +316,14 @@ def _difference(
         common = common_rows({"first": _table(first), "second": _table(second)}, correctness.column)
     except BadInput:  # they have no item in common
         return None
-    figures = overall_difference(common["first"], common["second"], correctness)
-    return Difference(figures["difference"], figures["low"], figures["high"])
+    return overall_difference(common["first"], common["second"], correctness)
 
 
 def _rows(run: Run) -> pd.DataFrame:
     """Return a row for each template and item of a run; `correct` is missing where an answer does not count."""
     outcomes = outcomes_of(run)
     if not outcomes:
-        raise AnswersMissing(
-            f"The answers of run {run.pk} to single questions are not stored here.", "Choose another point."
-        )
+        raise BadInput(f"The answers of run {run.pk} to single questions are not stored here.", "Choose another point.")
     return _table(outcomes)
 
 
@@ -363,10 +339,7 @@ def _relation_rows(relation: str, outcomes: RunOutcomes) -> pd.DataFrame:
     return pd.DataFrame({"relation": relation, **keys, RIGHT_COLUMN: values})
 
 
-def overall_shares(of: Changes) -> list[ChangeShare]:
-    """Return the number and the share of the items of each change."""
+def overall_shares(of: Changes) -> list[Row]:
+    """Return how many of all `n` items had each change, and their share with its 95 % interval."""
     overall = records(of.shares[of.shares["dimension"] == OVERALL])
-    return [
-        ChangeShare(row["change"], round(row["items"]), row["share"], row["low"], row["high"], round(row["n"]))
-        for row in overall
-    ]
+    return [{**row, "items": round(row["items"]), "n": round(row["n"])} for row in overall]

@@ -15,7 +15,6 @@ from leaderboard.figures.standings import (
     differs,
     published_version,
 )
-from leaderboard.figures.training import StepScore
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, pair_columns, settings_in_words
@@ -222,13 +221,6 @@ def replicates_fold(standings: Sequence[Standing]) -> list[Section]:
     ]
     settings = Column[Row]("settings", "Settings", lambda row: cells.text(labels.sentence(row["settings"])))
     return _replicates_section(rows, TOLD_APART_BY, settings)
-
-
-def step_replicates_fold(points: Sequence[StepScore]) -> list[Section]:
-    """Return the section with a row for each step of trainings that differ in a seed alone, or nothing."""
-    rows = [(point.run.model.hub_id, str(point.step), point.value) for point in points]
-    step = Column[Row]("step", "Step", lambda row: cells.number(int(row["step"])), align="number")
-    return _replicates_section(rows, ("model", "step"), step)
 
 
 def _replicates_section(rows: Sequence[tuple[object, ...]], names: Sequence[str], second: Column[Row]) -> list[Section]:

@@ -1,6 +1,7 @@
 """/compare/?m=…&m=… : a paired comparison of two to eight runs on the same items."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import isnan
 from typing import Any
 from urllib.parse import urlencode
@@ -38,7 +39,6 @@ from leaderboard.pages.comparison_words import (
     verdict,
 )
 from leaderboard.pages.rendering import page_reference, show
-from leaderboard.pages.training_tables import PointRow, benchmarks_table
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of, part_in_words, switches
 from leaderboard.probes.items import item_url
@@ -57,7 +57,7 @@ from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart, Point, range_in_view
 from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, open_sections, section
-from leaderboard.ui.tables import Column, source
+from leaderboard.ui.tables import Column, Table, source
 from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS
 from probing.errors import ProbingError
 
@@ -442,6 +442,8 @@ def _chosen(sides: Sequence[Side], chosen: Sequence[bool]) -> list[Side]:
 
 
 BENCHMARKS_TITLE = "On several benchmarks"
+PERCENT_HELP = "The score in percent of that at the first step."
+TRAINING_METHODS = "comparing/#during-training"  # the heading of docs/methods/ that explains the table
 BENCHMARKS_LEAD = "All benchmarks on which exactly these models were measured alike."
 # The scores of the models in their order, by what the benchmark is called.
 BenchmarkScores = Mapping[str, Sequence[StepScore]]
@@ -461,12 +463,9 @@ def benchmarks_fold(runs: Sequence[Run], names: Sequence[str]) -> Fold | None:
             scores[f"{title}, run {part.runs[0].pk}" if title in scores else title] = points
     if len(scores) < 2:
         return None
-    called = {point.run.pk: name for points in scores.values() for point, name in zip(points, names, strict=True)}
-    head: Column[PointRow] = Column("model", "Model", lambda row: cells.text(called[row.point.run.pk]), align="head")
-    rows = [PointRow(title, point) for title, points in scores.items() for point in points]
     summary = f"{len(names)} models on {len(scores)} benchmarks; the table has the same figures."
     figure = charts.beside(_points_beside(scores, names, _as_percent), dict.fromkeys(scores, ""), "score")
-    first = section(benchmarks_table(rows, ["percent"], head), (summary, figure), title="Scores")
+    first = section(_benchmarks_table(scores, names), (summary, figure), title="Scores")
     relative = [
         _relative_section(scores, names, "In percent of the first model", lambda point: point.percent),
         _relative_section(
@@ -474,6 +473,41 @@ def benchmarks_fold(runs: Sequence[Run], names: Sequence[str]) -> Fold | None:
         ),
     ]
     return Fold("benchmarks", BENCHMARKS_TITLE, BENCHMARKS_LEAD, [first, *relative])
+
+
+def _benchmarks_table(scores: BenchmarkScores, names: Sequence[str]) -> Table[tuple[str, str, StepScore]]:
+    """Return the score of each model on each benchmark, in percent of that of the first model as well."""
+
+    def score(row: tuple[str, str, StepScore]) -> cells.Cell:
+        return cells.of_run(cells.of_score(row[2].score), row[2].run)
+
+    def percent(row: tuple[str, str, StepScore]) -> cells.Cell:
+        value, low, high = row[2].percent
+        shown = cells.number(value, 1)
+        return shown if value is None else replace(shown, uncertainty=cells.uncertainty(value, low, high, 1))
+
+    def number(name: str, value: Callable[[StepScore], float | None]) -> Column[tuple[str, str, StepScore]]:
+        return Column(name, "", lambda row: cells.number(value(row[2])), shown=False)
+
+    return Table(
+        name="benchmarks",
+        caption="Every benchmark, in percent of the first point",
+        columns=[
+            Column("model", "Model", lambda row: cells.text(row[1]), align="head"),
+            Column("benchmark", "", lambda row: cells.text(row[2].run.benchmark.name), shown=False),
+            Column("score", "Score", score, align="score"),
+            Column(*("percent", "% of first", percent, PERCENT_HELP), align="number", methods_heading=TRAINING_METHODS),
+            number("percent_low", lambda point: point.percent.low),
+            number("percent_high", lambda point: point.percent.high),
+            number("above_chance", lambda point: point.above_chance.value),
+            number("above_chance_low", lambda point: point.above_chance.low),
+            number("above_chance_high", lambda point: point.above_chance.high),
+            number("run", lambda point: point.run.pk),
+        ],
+        rows=[(title, name, point) for title, of in scores.items() for name, point in zip(names, of, strict=True)],
+        heading=lambda row: row[0],
+        page_size=25,
+    )
 
 
 def _as_percent(point: StepScore) -> Percent:

@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
+from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase, QueryDict
+import pandas as pd
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.text import slugify
 
+from leaderboard.figures.comparisons import records
 from leaderboard.figures.profiles import chance_levels, group_chance, levels
 from leaderboard.figures.scores import OVERALL_SLICE, Group, part_of
 from leaderboard.figures.training import (
-    ChangeShare,
     Series,
     StepScore,
     Trajectories,
@@ -18,43 +21,49 @@ from leaderboard.figures.training import (
     item_changes,
     models_with_series,
     overall_shares,
+    paired_differences,
     read_series,
     series_of_other_seeds,
 )
-from leaderboard.models import Benchmark, Run
-from leaderboard.pages.benchmark_sections import step_replicates_fold
-from leaderboard.pages.rendering import page_reference, show
-from leaderboard.pages.training_tables import (
-    ChangedItem,
-    GroupRow,
-    PointRow,
-    benchmarks_table,
-    changes_in_words,
-    common_steps,
-    curves_table,
-    differences_table,
-    group_rows,
-    groups_in_words,
-    groups_table,
-    headline,
-    items_table,
-    points_table,
-    shares_table,
-)
+from leaderboard.models import Benchmark, Run, Score
+from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
+from leaderboard.pages.training_words import changes_in_words, groups_in_words, headline, interval_of_difference
 from leaderboard.probes import pages_of
 from leaderboard.probes.breakdowns import group_names
 from leaderboard.probes.culture.pairs import with_part
-from leaderboard.probes.probe_pages import ProbePages
-from leaderboard.probes.wording import read_relations
+from leaderboard.probes.wording import language_of, read_relations, relation_name
+from leaderboard.tables import FORMATS, Row, download, filled, ordered, page_of
 from leaderboard.ui import labels
-from leaderboard.ui.charts.basics import Point
+from leaderboard.ui.charts.basics import Chart, Plot, Point
 from leaderboard.ui.charts.plots import Scale, Trajectory, trajectories
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.sections import Anchor, Section, anchors, folds_of, open_sections, section
+from leaderboard.ui.tables import source
 from leaderboard.ui.visible import visible
+from probing.analysis.intervals import over_seeds
 from probing.analysis.steps import Changes
+from probing.benchmark import Item, Relation
 from probing.errors import BadInput, ProbingError
 
+INTERVAL = ("low", "high", "cluster_low", "cluster_high")
+PERCENTAGES = tuple(f"{name}{end}" for name in ("percent", "above_chance") for end in ("", "_low", "_high"))
+POINTS = (
+    *("step", "tokens", "revision", "commit", "score", *INTERVAL, *PERCENTAGES),
+    *("n", "run", "model", "provenance"),
+)
+DIFFERENCES = ("step", "first", "second", "difference", "low", "high", "runs")
+BENCHMARKS = ("step", "benchmark", "score", *PERCENTAGES, "run")
+CURVES = ("group", "step", "value", *INTERVAL, *PERCENTAGES, "n", "run")
+GROUPS = ("group", "first_step", "last_step", "first", "last", "chance", "change", "low", "high", "percent", "n")
+SHARES = ("change", "items", "share", "low", "high", "n")
+ITEMS = ("id", "question", "relation", "change", "before", "after")
+REPLICATES = ("model", "step", "runs", "mean", "sd", "lowest", "highest")
+# By which columns a reader can sort a table, where not by all of them, and by what its rows stand together.
+SORTED: dict[str, tuple[str, ...]] = {"differences": ("step", "first", "second", "difference", "runs"), "changes": ()}
+WITHIN = {"points": "curve", "benchmarks": "curve"}
+PAGE_SIZE = 25  # rows, as the page has several tables
+MOST_CURVES = 8  # groups that a chart shows, as many as there are markers
+LEAST_QUESTIONS = 10  # of a group whose change is called clear
+SLACK = 1e-6  # by which two figures may differ that count the same answers
 KEPT = ("benchmark", "settings", "with", "by", "x", "scale", "relative", "from", "to")
 CHANCE = "chance"  # of the parameter `relative`: both scores are taken less chance
 LOOKS = (
@@ -69,46 +78,126 @@ LOOKS = (
         ),
     ),
 )
+CHANGED = ("learned", "forgotten")  # the items that are listed unless a reader chooses one change
+CHANGE_COLUMNS = ["relation", "index", "before", "after", "change"]
+CHANGE_TITLES = {"learned": "Learned", "forgotten": "Forgotten", "kept": "Kept", "unknown": "Unknown in both"}
+DOMAIN = "domain"  # the breakdown that is shown unless a reader chooses another
+
+Table = tuple[Sequence[str], Sequence[Row]]  # its columns in the CSV, and its rows
 
 
-def training_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
+def training_view(request: HttpRequest, org: str, name: str) -> HttpResponse:
     """Show the page, or answer 404 with the reason where the model has no series."""
-    query = request.GET
-    try:
-        training = read_training(f"{org}/{name}", query)
-    except NoSeries as error:
-        return render(request, "problem.html", {"error": error, "title": "No series of steps"}, status=404)
-    changes, missing = _changes(training, query)
+    training = read_training(f"{org}/{name}", request.GET)
+    if training is None:
+        return _no_series(request, f"{org}/{name}")
+    changes, missing = _changes(training, request.GET)
+    groups = group_rows(training)
+    files = _files(request, training, groups, changes)
+    title = f"{training.hub_id} during its training, on {training.benchmark.title}"
+    details = f"benchmark version {training.benchmark.version[:12]}"
+    reference = page_reference(request, f"training-{slugify(name)}", title, details)
+    if file := download(request, files) or reference_file(request, reference):
+        return file
     context = {
         "training": training,
-        "model": training.main.series.model,
         "name": name,
-        "headline": headline(training.metric, training.main.points),
-        "measured_elsewhere": any(not curve.series.is_measured for curve in (*training.curves, *training.others)),
         "choices": list(dict.fromkeys(series.benchmark for series in training.all_series)),
+        "changes": changes,
+        "changes_error": missing,
+        **_form_fields(training, request.GET),
+        **_sections(request, training, groups, files),
+        **what_is_cited(request, reference),
+    }
+    return render(request, "training.html", context)
+
+
+def _no_series(request: HttpRequest, hub_id: str) -> HttpResponse:
+    error = BadInput(
+        f"{hub_id} has no results at two different steps of its training that were measured in the same way.",
+        f"The page of the model, /models/{hub_id}/, has all of its runs.",
+    )
+    return render(request, "problem.html", {"error": error, "title": "No series of steps"}, status=404)
+
+
+def _files(request: HttpRequest, training: "Training", groups: Sequence[Row], changes: Row | None) -> dict[str, Table]:
+    """Return the columns and the rows of each table in the order that the query string asks for."""
+    tables: dict[str, Table] = {"points": (POINTS, point_rows([*training.curves, *training.others]))}
+    if training.others:
+        tables["differences"] = (DIFFERENCES, difference_rows(training.main, training.others[0]))
+    if len(training.all_series) > 1:
+        tables["benchmarks"] = (BENCHMARKS, point_rows(training.everything))
+    if groups:
+        tables |= {"curves": (CURVES, curve_rows(training, groups)), "groups": (GROUPS, groups)}
+    if changes:
+        tables |= {"changes": (SHARES, changes["shares"]), "items": (ITEMS, changes["items"])}
+    if replicates := replicate_rows(training):
+        tables["replicates"] = (REPLICATES, replicates)
+    files: dict[str, Table] = {
+        name: (columns, ordered(rows, request, SORTED.get(name, columns), _prefix(name), WITHIN.get(name, "")))
+        for name, (columns, rows) in tables.items()
+    }
+    if "differences" in files:
+        rows = files["differences"][1]
+        is_file = request.GET.get("format") in FORMATS and request.GET.get("table") == "differences"
+        use_paired_intervals(rows if is_file else list(page_of(rows, request, "differences", PAGE_SIZE)))
+    return files
+
+
+def _prefix(table: str) -> str:
+    """Return the prefix of a table's parameters: that of the points is the main one of the page."""
+    return "" if table == "points" else table
+
+
+def _sections(
+    request: HttpRequest, training: "Training", groups: Sequence[Row], files: Mapping[str, Table]
+) -> dict[str, Any]:
+    """Return the titles of the page's sections, their tables, and their charts with notes in words."""
+    metric, dimension = training.metric, labels.dimension(training.dimension).lower()
+    titles = {
+        "points": f"{metric} during the training",
+        "differences": f"{training.others[0].name} against {training.main.name}" if training.others else "",
+        "benchmarks": "On every benchmark, in percent of the first point",
+        "curves": f"{metric} by {dimension}",
+        "groups": f"First and last step by {dimension}",
+    }
+    titles = {name: title for name, title in titles.items() if name in files}
+    contents = {f"section-{name}": labels.sentence(title) for name, title in titles.items()}
+    if training.benchmark.correctness.column:
+        contents["section-changes"] = "Learned and forgotten"
+    percentage = training.look.percentage
+    optional = {  # the columns that a page leaves out where its rows have no value in them
+        "points": ("tokens", "revision", "commit", percentage, "n"),
+        "benchmarks": (percentage,),
+        "curves": ("group", percentage, "n"),
+        "groups": ("chance", "percent"),
+    }
+    pages = {name: page_of(rows, request, _prefix(name), PAGE_SIZE) for name, (_, rows) in files.items()}
+    return {
+        "dimension": dimension,
+        "titles": titles,
+        "contents": [{"id": name, "title": title} for name, title in contents.items()],
+        "pages": pages,
+        "shown": {name: filled(pages[name], columns) for name, columns in optional.items() if name in files},
+        "has_several_curves": len(training.curves) + len(training.others) > 1,
+        "charts": _charts(training, groups, titles),
+        "has_curves_left_out": len(groups) > MOST_CURVES,
+        "groups": groups,
+        "replicates": files["replicates"][1] if "replicates" in files else [],
+        "replicates_open": any(name.partition("-")[0] == "replicates" for name in request.GET),
+    }
+
+
+def _form_fields(training: "Training", query: QueryDict) -> dict[str, Any]:
+    """Return what the reader may choose, and what the address has chosen."""
+    return {
         "switches": switches(training, query),
         "dimensions": dimension_links(training, query),
         "offered": models_with_series(training.benchmark, besides=training.hub_id),
         "second": query.get("with", "") if training.others else "",
-        "changes": changes,
-        "changes_error": missing,
-        "points": point_choices(training),
+        "steps": step_choices(training),
         "kept": [(part, query[part]) for part in KEPT if query.get(part)],
     }
-    everything = trajectory_sections(training)
-    sections, folds = open_sections(everything), folds_of(everything)
-    context["contents"] = contents(sections, has_changes=bool(training.benchmark.correctness.column))
-    context["folds"] = [(fold, fold.is_open(query)) for fold in folds]
-    folded = [*(changes.sections if changes else ()), *(part for fold in folds for part in fold.sections)]
-    title = f"{training.hub_id} during its training, on {training.benchmark.title}"
-    details = f"benchmark version {training.benchmark.version[:12]}"
-    reference = page_reference(request, f"training-{slugify(name)}", title, details)
-    return show(request, "training.html", context, sections=sections, folded=folded, reference=reference)
-
-
-def contents(sections: Sequence[Section], *, has_changes: bool) -> list[Anchor]:
-    """Return the page's contents list: what a reader may jump to, in the order of the page."""
-    return [*anchors(sections), *([Anchor("section-changes", "Learned and forgotten")] if has_changes else [])]
 
 
 @dataclass(frozen=True)
@@ -133,9 +222,9 @@ class Look:
         return f"{labels.within(metric)}{ends.get(self.relative, ', % of the first point')}"
 
     @property
-    def percentages(self) -> list[str]:
-        """The percentages that tables show beside the scores."""
-        return ["above_chance" if self.relative == CHANCE else "percent"]
+    def percentage(self) -> str:
+        """The percentage that tables show beside the scores."""
+        return "above_chance" if self.relative == CHANCE else "percent"
 
     def point(self, point: StepScore) -> Point | None:
         """Return a point of a plot, None where it has no percentage and percentages are drawn."""
@@ -160,7 +249,7 @@ class Curve:
 
     def line(self, look: Look) -> Trajectory:
         """Return the line of a plot that shows it."""
-        return _trajectory(self.name, self.points, look, is_measured=self.series.is_measured)
+        return trajectory(self.name, self.points, look, is_measured=self.series.is_measured)
 
 
 @dataclass(frozen=True)
@@ -193,14 +282,18 @@ class Training:
         return self.main.series.benchmark
 
     @property
-    def pages(self) -> ProbePages:
-        return pages_of(self.benchmark)
-
-    @property
     def metric(self) -> str:
         """The title of the metric of all curves, with the part of the items that they are about if it is a part."""
-        title = self.pages.metric_label(self.benchmark.main_metric)
+        title = pages_of(self.benchmark).metric_label(self.benchmark.main_metric)
         return with_part(title, self.main.points[0].score) if self.main.points else title
+
+    @property
+    def headline(self) -> str:
+        return headline(self.metric, self.main.points)
+
+    @property
+    def is_partly_from_elsewhere(self) -> bool:
+        return any(not curve.series.is_measured for curve in (*self.curves, *self.others))
 
     @property
     def runs(self) -> list[Run]:
@@ -213,33 +306,7 @@ class Training:
         return list(dict.fromkeys(part.settings_group for part in self.all_series if part.benchmark == self.benchmark))
 
 
-@dataclass(frozen=True)
-class ChangesBetween:
-    """What became of the questions between two runs; `sections` are its numbers and the list of questions.
-
-    `percent` is the later score in percent of the earlier one, with its paired interval, where that is not 0.
-    """
-
-    before: Run
-    after: Run
-    shares: Sequence[ChangeShare]
-    percent: tuple[float, float, float] | None
-    sections: Sequence[Section]
-
-    @property
-    def sentence(self) -> str:
-        return changes_in_words(self.before, self.after, self.shares, self.percent)
-
-
-def _changes(training: Training, query: QueryDict) -> tuple[ChangesBetween | None, ProbingError | None]:
-    """Return what became of the questions, or why this is unknown."""
-    try:
-        return changes_between(training, query), None
-    except ProbingError as error:
-        return None, error
-
-
-def point_choices(training: Training) -> list[tuple[int, str]]:
+def step_choices(training: Training) -> list[tuple[int, str]]:
     """Return the numbers of the runs between which answers are compared, each with its step in words."""
     has_curves_to_tell_apart = len(training.curves) > 1
     return [
@@ -269,23 +336,11 @@ def _links(query: QueryDict, name: str, choices: Sequence[tuple[str, str]], curr
     return [PageLink(title, link(query, **{name: value or None}), value == current) for value, title in choices]
 
 
-CHANGED = ("learned", "forgotten")  # the items that are listed unless a reader chooses one change
-CHANGE_COLUMNS = ["relation", "index", "before", "after", "change"]
-DOMAIN = "domain"  # the breakdown that is shown unless a reader chooses another
-
-
-class NoSeries(BadInput):
-    """The model was not measured at several steps of its training."""
-
-
-def read_training(hub_id: str, query: QueryDict) -> Training:
-    """Return what a query string asks for; raise `NoSeries` where the model has no two steps to show. Four queries."""
+def read_training(hub_id: str, query: QueryDict) -> Training | None:
+    """Return what a query string asks for; None where the model has no two steps to show. Four queries."""
     all_series = read_series([hub_id])
     if not all_series:
-        raise NoSeries(
-            f"{hub_id} has no results at two different steps of its training that were measured in the same way.",
-            f"The page of the model, /models/{hub_id}/, has all of its runs.",
-        )
+        return None
     own = _chosen(all_series, query)
     all_others, error = _second(query.get("with", ""), own[0])
     others = [part for part in all_others if _is_like(part, own[0])]
@@ -343,24 +398,119 @@ def _look(query: QueryDict, series: Sequence[Series]) -> Look:
     return Look(over_tokens, query.get("scale") == "log", relative if relative in ("1", CHANCE) else "")
 
 
-def trajectory_sections(training: Training) -> list[Section]:
-    """Return the sections with curves: of all scores, of the groups, and of the differences from a second model.
+# The rows of the tables, with the values of their CSV.
 
-    That on replicates is a fold.
+
+def point_rows(curves: Sequence[Curve]) -> list[Row]:
+    return [_point_row(curve.name, point) for curve in curves for point in curve.points]
+
+
+def _point_row(curve: str, point: StepScore) -> Row:
+    run, score = point.run, point.score
+    percentages = (*point.percent, *point.above_chance)
+    return {
+        "curve": curve,
+        "point": point,
+        "stored": score,
+        "mark": run.provenance,
+        "href": run.get_absolute_url(),
+        "step": point.step,
+        "tokens": run.model.tokens,
+        "revision": run.model.revision,
+        "commit": run.model.commit[:7],
+        "benchmark": run.benchmark.name,
+        "score": score.value,
+        **{end: getattr(score, end) for end in INTERVAL},
+        **dict(zip(PERCENTAGES, percentages, strict=True)),
+        "n": score.n or None,
+        "run": run.pk,
+        "model": run.model.hub_id,
+        "provenance": source(run).value,
+    }
+
+
+def group_rows(training: Training) -> list[Row]:
+    """Return a row for each group with several points, those that changed most first."""
+    groups = [Group(name, {}, None) for name in training.groups]
+    titles = group_names(training.main.series.last, training.dimension, groups)
+    chance = group_chance(training.benchmark, training.dimension)
+    rows = [
+        _group_row(name, titles[name], points[0], points[-1], chance.get(name))
+        for name, points in training.groups.items()
+        if len(points) > 1
+    ]
+    return sorted(rows, key=lambda row: -abs(row["change"]))
+
+
+def _group_row(name: str, title: str, first: StepScore, last: StepScore, chance: float | None) -> Row:
+    """Return the change of a group from its first to its last step.
+
+    It is clear if it rests on enough questions and its interval excludes zero. `chance`: what guessing reaches.
     """
-    points = training.main.points
-    part = part_of(points[0].score) if points else OVERALL_SLICE
-    chance = chance_levels(levels({training.benchmark.pk: training.benchmark})).get((training.benchmark.pk, part))
-    sections = [score_section([*training.curves, *training.others], training.metric, training.look, chance)]
-    if training.others:
-        sections.append(differences_section(training.main, training.others[0]))
-    if len(training.all_series) > 1:
-        sections.append(benchmarks_section(training.everything, training.look))
-    return [*sections, *_group_sections(training), *_seeds_fold(training)]
+    interval = interval_of_difference(last, first)
+    low, high = interval or (None, None)
+    certain = interval is not None and interval[0] * interval[1] > 0
+    return {
+        "title": title,
+        "stored_first": first.score,
+        "stored_last": last.score,
+        "as_score": Score(value=last.value - first.value, low=low, high=high),
+        "is_clear": certain and last.score.n >= LEAST_QUESTIONS,
+        "is_above_chance": chance is not None and last.score.low is not None and last.score.low > chance,
+        "group": name,
+        "first_step": first.step,
+        "last_step": last.step,
+        "first": first.value,
+        "last": last.value,
+        "chance": chance,
+        "change": last.value - first.value,
+        "low": low,
+        "high": high,
+        "percent": last.percent.value,
+        "n": last.score.n or None,
+    }
 
 
-def _seeds_fold(training: Training) -> list[Section]:
-    """Return the fold with the means of the training and those that differ from it in a seed alone.
+def curve_rows(training: Training, groups: Sequence[Row]) -> list[Row]:
+    return [
+        {**_point_row("", point), "group": row["group"], "title": row["title"], "value": point.score.value}
+        for row in groups
+        for point in training.groups[row["group"]]
+    ]
+
+
+def difference_rows(first: Curve, second: Curve) -> list[Row]:
+    """Return the second series less the first one at the steps that both have, as if they were independent."""
+    by_step = {point.step: point for point in second.points}
+    return [_difference_row(point, by_step[point.step]) for point in first.points if point.step in by_step]
+
+
+def _difference_row(first: StepScore, second: StepScore) -> Row:
+    low, high = interval_of_difference(second, first) or (None, None)
+    return {
+        "of": (first, second),
+        "as_score": Score(value=second.value - first.value, low=low, high=high),
+        "step": first.step,
+        "first": first.value,
+        "second": second.value,
+        "difference": second.value - first.value,
+        "low": low,
+        "high": high,
+        "runs": f"{first.run.pk} {second.run.pk}",
+    }
+
+
+def use_paired_intervals(rows: Sequence[Row]) -> None:
+    """Give the differences the intervals for the same items where the stored answers have these very figures."""
+    differences = paired_differences([(first.run, second.run) for first, second in (row["of"] for row in rows)])
+    for row, paired in zip(rows, differences, strict=True):
+        if paired and abs(paired["difference"] - row["difference"]) <= SLACK:
+            low, high = paired["low"], paired["high"]
+            row |= {"low": low, "high": high, "as_score": Score(value=row["difference"], low=low, high=high)}
+
+
+def replicate_rows(training: Training) -> list[Row]:
+    """Return the means of the training and those that differ from it in a seed alone, step by step.
 
     One query, and two more where there are such models.
     """
@@ -368,24 +518,24 @@ def _seeds_fold(training: Training) -> list[Section]:
     if not series:
         return []
     scores = Trajectories(series)
-    return step_replicates_fold([*training.main.points, *(point for part in series for point in scores.overall(part))])
+    points = [*training.main.points, *(point for part in series for point in scores.overall(part))]
+    values = [(point.run.model.hub_id, str(point.step), point.value) for point in points]
+    table = over_seeds(pd.DataFrame(values, columns=["model", "step", "value"]), ("model", "step"))
+    return [{**row, "step": int(row["step"])} for row in records(table)]
 
 
-def _group_sections(training: Training) -> list[Section]:
-    """Return the section with the curves of the groups, and that with the changes from the first to the last step."""
-    last = training.main.series.last
-    groups = [Group(name, {}, None) for name in training.groups]
-    titles = group_names(last, training.dimension, groups)
-    rows = group_rows(training.groups, titles, group_chance(training.benchmark, training.dimension))
-    if not rows:
-        return []
-    dimension = labels.dimension(training.dimension).lower()
-    curves = curves_section(training.main, training.groups, rows, dimension, training.metric, training.look)
-    table = groups_table(rows, dimension, training.benchmark.nouns)
-    return [curves, section(table, title=f"First and last step by {dimension}")]
+# What became of the questions between two steps.
 
 
-def changes_between(training: Training, query: QueryDict) -> ChangesBetween:
+def _changes(training: Training, query: QueryDict) -> tuple[Row | None, ProbingError | None]:
+    """Return what became of the questions, or why this is unknown."""
+    try:
+        return changes_between(training, query), None
+    except ProbingError as error:
+        return None, error
+
+
+def changes_between(training: Training, query: QueryDict) -> Row:
     """Return what became of the questions between the chosen points, the first and the last ones by default.
 
     Two queries. Raises `BadInput` if a point is not one of the series, or if the two have no answers to compare.
@@ -395,15 +545,19 @@ def changes_between(training: Training, query: QueryDict) -> ChangesBetween:
     changes = item_changes(before, after)
     shares = overall_shares(changes)
     chosen = query.get("change", "")
-    kinds = [chosen] if chosen in {row.change for row in shares} else list(CHANGED)
-    numbers = shares_table(shares, lambda change: f"{link(query, change=change)}#section-items")
-    listed = items_table(changed_items(training.benchmark, changes, kinds), training.benchmark, training.pages)
+    kinds = [chosen] if chosen in CHANGE_TITLES else list(CHANGED)
     percent = (changes.percent, changes.percent_low, changes.percent_high)
-    sections = [
-        section(numbers, title="Learned and forgotten"),
-        section(listed, title="Which questions changed" if kinds == list(CHANGED) else "Questions"),
-    ]
-    return ChangesBetween(before, after, shares, percent if changes.percent == changes.percent else None, sections)
+    for row in shares:
+        address = f"{link(query, change=row['change'])}#section-items"
+        stored = Score(value=row["share"], low=row["low"], high=row["high"])
+        row |= {"title": CHANGE_TITLES[row["change"]], "href": address, "stored": stored}
+    return {
+        "before": before,
+        "after": after,
+        "sentence": changes_in_words(before, after, shares, None if isnan(changes.percent) else percent),
+        "shares": shares,
+        "items": changed_items(training.benchmark, changes, kinds),
+    }
 
 
 def _run(training: Training, number: str, otherwise: Run) -> Run:
@@ -415,7 +569,7 @@ def _run(training: Training, number: str, otherwise: Run) -> Run:
     return run
 
 
-def changed_items(benchmark: Benchmark, changes: Changes, kinds: Sequence[str]) -> list[ChangedItem]:
+def changed_items(benchmark: Benchmark, changes: Changes, kinds: Sequence[str]) -> list[Row]:
     """Return the items of the chosen kinds of change, with their questions where the benchmark's files are here."""
     items = changes.items[changes.items["change"].isin(kinds)]
     questions = {
@@ -424,18 +578,33 @@ def changed_items(benchmark: Benchmark, changes: Changes, kinds: Sequence[str]) 
         for item in relation.items
     }
     return [
-        ChangedItem(relation, index, before, after, change, questions.get((relation, index)))
-        for relation, index, before, after, change in items[CHANGE_COLUMNS].itertuples(index=False, name=None)
+        {
+            **row,
+            "id": f"{row['relation']}-{row['index']}",
+            "change_title": CHANGE_TITLES[row["change"]],
+            **_question(benchmark, row, questions.get((row["relation"], row["index"]))),
+        }
+        for row in records(items[CHANGE_COLUMNS])
     ]
 
 
-# The sections of a trajectory: curves over the steps of a training, overall, by group and beside another series.
+def _question(benchmark: Benchmark, row: Row, found: tuple[Relation, Item] | None) -> Row:
+    """Return the question of a row in words, or what names it where the benchmark's files are not here."""
+    if found is None:
+        relation, index = row["relation"], row["index"]
+        return {"question": f"{relation} {index}", "relation_title": relation, "language": "", "has_page": False}
+    return {
+        "question": str(pages_of(benchmark).question_form.sentence(*found, 0)),
+        "relation_title": relation_name(found[0]),
+        "language": language_of(found[0]),
+        "has_page": benchmark.current,
+    }
 
 
-MOST_CURVES = 8  # groups that a chart shows, as many as there are markers
+# The charts, each with what it shows in words.
 
 
-def _trajectory(name: str, points: Sequence[StepScore], look: Look, *, is_measured: bool) -> Trajectory:
+def trajectory(name: str, points: Sequence[StepScore], look: Look, *, is_measured: bool) -> Trajectory:
     plotted = [look.point(point) for point in points]
     return Trajectory(name, [point for point in plotted if point], is_measured)
 
@@ -457,32 +626,48 @@ def _source(run: Run) -> str:
     return "measured here" if run.provenance == Run.Provenance.MEASURED else run.get_provenance_display().lower()
 
 
-def score_section(curves: Sequence[Curve], metric: str, look: Look, chance: float | None) -> Section:
-    """Return the section with the overall scores of all curves."""
+def _charts(training: Training, groups: Sequence[Row], titles: Mapping[str, str]) -> dict[str, Chart]:
+    drawn = {"points": _score_chart(training)}
+    if "benchmarks" in titles:
+        drawn["benchmarks"] = _benchmarks_chart(training)
+    if groups:
+        drawn["curves"] = _curves_chart(training, groups)
+    return {name: Chart(name, titles[name], *drawing) for name, drawing in drawn.items()}
+
+
+def _score_chart(training: Training) -> tuple[str, Plot]:
+    curves, look, points = [*training.curves, *training.others], training.look, training.main.points
+    part = part_of(points[0].score) if points else OVERALL_SLICE
+    chance = chance_levels(levels({training.benchmark.pk: training.benchmark})).get((training.benchmark.pk, part))
     lines = [curve.line(look) for curve in curves]
-    figure = trajectories(lines, look.scale, look.y_title(metric), None if look.relative else chance)
-    parts = [_in_words(curve, metric, with_name=len(curves) > 1) for curve in curves]
-    summary = " ".join([*parts, *left_out(lines, look)])
-    rows = [PointRow(curve.name, point) for curve in curves for point in curve.points]
-    table = points_table(rows, metric, look.percentages, curves[0].series.benchmark.nouns)
-    return section(table, (summary, figure), title=f"{metric} during the training")
+    parts = [_in_words(curve, training.metric, with_name=len(curves) > 1) for curve in curves]
+    figure = trajectories(lines, look.scale, look.y_title(training.metric), None if look.relative else chance)
+    return " ".join([*parts, *left_out(lines, look)]), figure
 
 
-def benchmarks_section(curves: Sequence[Curve], look: Look) -> Section:
-    """Return the section with a training on every benchmark, relative to its first point (LM-PUB-QUIZ, Figure 5)."""
-    relative = replace(look, relative=look.relative or "1", over_tokens=False)
-    lines = [curve.line(relative) for curve in curves[:MOST_CURVES]]
-    figure = trajectories(lines, relative.scale, relative.y_title("score"))
-    rows = [PointRow(curve.name, point) for curve in curves for point in curve.points]
-    table = benchmarks_table(rows, look.percentages)
+def _benchmarks_chart(training: Training) -> tuple[str, Plot]:
+    """Draw a training on every benchmark, relative to its first point (LM-PUB-QUIZ, Figure 5)."""
+    look = replace(training.look, relative=training.look.relative or "1", over_tokens=False)
+    lines = [curve.line(look) for curve in training.everything[:MOST_CURVES]]
     left = [
         f"{curve.name} {curve.points[-1].percent.value:.0f} %"
-        for curve in curves
+        for curve in training.everything
         if curve.points and curve.points[-1].percent.value is not None
     ]
     words = [f"The last point has, of the first score: {'; '.join(left)}."] if left else []
-    summary = " ".join([*words, *left_out(lines, relative)])
-    return section(table, (summary, figure), title="On every benchmark, in percent of the first point")
+    return " ".join([*words, *left_out(lines, look)]), trajectories(lines, look.scale, look.y_title("score"))
+
+
+def _curves_chart(training: Training, groups: Sequence[Row]) -> tuple[str, Plot]:
+    """Draw the groups that changed most, without intervals."""
+    look, is_measured = training.look, training.main.series.is_measured
+    lines = [
+        trajectory(row["title"], training.groups[row["group"]], look, is_measured=is_measured)
+        for row in groups[:MOST_CURVES]
+    ]
+    lines = [line._replace(points=[point._replace(low=None, high=None) for point in line.points]) for line in lines]
+    summary = groups_in_words(groups, labels.dimension(training.dimension).lower(), training.benchmark.nouns)
+    return summary, trajectories(lines, look.scale, look.y_title(training.metric))
 
 
 def _in_words(curve: Curve, metric: str, *, with_name: bool) -> str:
@@ -496,43 +681,3 @@ def left_out(lines: Sequence[Trajectory], look: Look) -> list[str]:
     if not number:
         return []
     return [f"{number} point{' at 0 has' if number == 1 else 's at 0 have'} no place on a logarithmic axis."]
-
-
-def curves_section(
-    curve: Curve,
-    groups: Mapping[str, Sequence[StepScore]],
-    rows: Sequence[GroupRow],
-    dimension: str,
-    metric: str,
-    look: Look,
-) -> Section:
-    """Return the section with a curve for each of the groups that changed most; the table has all of them.
-
-    `rows`: the groups, those that changed most first.
-    """
-    titles = {row.name: row.title for row in rows}
-    charted = rows[:MOST_CURVES]
-    is_measured = curve.series.is_measured
-    lines = [_trajectory(row.title, groups[row.name], look, is_measured=is_measured) for row in charted]
-    lines = [line._replace(points=[point._replace(low=None, high=None) for point in line.points]) for line in lines]
-    figure = trajectories(lines, look.scale, look.y_title(metric))
-    nouns = curve.series.benchmark.nouns
-    table = curves_table({name: groups[name] for name in titles}, titles, look.percentages, nouns)
-    summary = groups_in_words(rows, dimension, nouns)
-    return section(table, (summary, figure), _note(rows), title=f"{metric} by {dimension}")
-
-
-def _note(rows: Sequence[GroupRow]) -> str:
-    return f"The chart has the {MOST_CURVES} that changed most, of {len(rows)}." if len(rows) > MOST_CURVES else ""
-
-
-def differences_section(first: Curve, second: Curve) -> Section:
-    """Return the section with the differences of two series at their common steps."""
-    benchmark = first.series.benchmark
-    table = differences_table(common_steps(first.points, second.points), (first.name, second.name), benchmark.noun)
-    note = (
-        f"Second minus first. Both were asked the same {benchmark.nouns}, and the intervals are those of a paired "
-        f"comparison wherever the answers to single {benchmark.nouns} are stored here; elsewhere they treat the two as "
-        "independent."
-    )
-    return section(table, note=note, title=f"{second.name} against {first.name}")

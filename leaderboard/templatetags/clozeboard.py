@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from leaderboard.figures import progress
+from leaderboard.figures.training import Percent
 from leaderboard.models import Run, Score
 from leaderboard.probes.culture.pairs import variant_in_words
 from leaderboard.probes.probe_pages import ProbePages
@@ -174,9 +175,9 @@ def is_p_value(score: Score) -> bool:
 
 
 @register.filter
-def decimal(value: float | None) -> str:
-    """Write a number with three decimals, a whole one without."""
-    return cells.number(value).text
+def decimal(value: float | None, digits: int = 3) -> str:
+    """Write a number with its decimals, a whole one without."""
+    return cells.number(value, digits).text
 
 
 @register.filter
@@ -196,8 +197,8 @@ def p_value(value: float) -> str:
 
 
 @register.filter
-def uncertainty(score: Score) -> str:
-    return cells.uncertainty(score.value, score.low, score.high) if score.value is not None else ""
+def uncertainty(score: Score | Percent, digits: int = 3) -> str:
+    return cells.uncertainty(score.value, score.low, score.high, digits) if score.value is not None else ""
 
 
 register.filter(cells.score_note)
