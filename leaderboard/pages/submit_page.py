@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
@@ -27,33 +27,10 @@ from leaderboard.probes.wording import Names, read_relations, tag_text, wording,
 from leaderboard.serving.errors import with_retry_after
 from leaderboard.serving.limits import client_address
 from leaderboard.ui import cells, labels
-from leaderboard.ui.markup import options_html
 from probing.errors import BadInput, ProbingError
 from probing.probes import probe_named, probe_of
 from probing.probes.probe import offered_options
 from probing.settings import SETTINGS, Option
-
-
-class Cost(NamedTuple):
-    """What the runs of a benchmark would take: how long they are measured, and when their last result is there."""
-
-    benchmark: Benchmark
-    measuring: timedelta | None
-    ready: timedelta | None
-
-
-class Preview(NamedTuple):
-    """What a submission would take: the number of its runs, how long all are measured, and the runs by benchmark.
-
-    `size_known`: whether the number of the model's parameters is known here, without which it has no times.
-    """
-
-    runs: int
-    revisions: int
-    measuring: timedelta | None
-    costs: list[Cost]
-    size_known: bool
-    has_worker: bool
 
 
 def submit_view(request: HttpRequest) -> HttpResponse:
@@ -64,7 +41,7 @@ def submit_view(request: HttpRequest) -> HttpResponse:
     form = SubmitForm(
         None if looking else request.POST or None, initial=initial, minutes=lambda one: _minutes(rates, one, size)
     )
-    preview: Preview | None = None
+    preview: dict[str, Any] | None = None
     problem: ProbingError | None = None
     try:
         valid = form.is_valid()
@@ -86,7 +63,7 @@ def submit_view(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "local": hub.local_ids(),
-        "known_models": options_html(suggestions()),
+        "known_models": suggestions(),
         "preview": preview,
         "limits": _limits(),
         "without_files": list(runs_module.benchmarks().filter(path="")),
@@ -260,8 +237,12 @@ class SubmitForm(forms.Form):
                 return
 
 
-def _preview(form: SubmitForm) -> Preview:
-    """Return the time of the runs that the form asks for, at the pace of the runs that finished last."""
+def _preview(form: SubmitForm) -> dict[str, Any]:
+    """Return what the runs that the form asks for would take, at the pace of the runs that finished last.
+
+    There are no times while the number of the model's parameters is not known here (`size_known`). For each benchmark,
+    `measuring` is how long its runs are measured, and `ready` is when their last result is there.
+    """
     hub_id, names = submissions.named_revisions(form.cleaned_data["model"], form.revisions_named())
     size = Model.objects.filter(hub_id=hub_id).exclude(parameters=None).values_list("kind", "parameters").first()
     benchmarks, queue, number = form.benchmarks(), worked_queue(MEASURE), len(names)
@@ -272,12 +253,22 @@ def _preview(form: SubmitForm) -> Preview:
     ]
     ready = queue.ends_of_new(needed * number)[-len(needed) :]  # of the last revision
     costs = [
-        Cost(benchmark, time and time * number, ready[position] if ready else None)
+        {
+            "benchmark": benchmark,
+            "measuring": time and time * number,
+            "ready": ready[position] if ready else None,
+        }
         for position, (benchmark, time) in enumerate(zip(benchmarks, needed, strict=True))
     ]
-    times = [cost.measuring for cost in costs if cost.measuring]
-    total = sum(times, timedelta()) if len(times) == len(costs) else None
-    return Preview(number * len(costs), number, total, costs, size is not None, queue.has_worker)
+    times = [time * number for time in needed if time]
+    return {
+        "runs": number * len(costs),
+        "revisions": number,
+        "measuring": sum(times, timedelta()) if len(times) == len(costs) else None,
+        "costs": costs,
+        "size_known": size is not None,
+        "has_worker": queue.has_worker,
+    }
 
 
 def _limits() -> list[str]:

@@ -3,7 +3,7 @@
 Everything that a cell holds may be a stranger's text: each value is escaped where it enters the HTML.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import lru_cache
 from html import escape
 
@@ -61,11 +61,6 @@ def svg_length(percent: float) -> str:
 def language_attributes(code: str) -> SafeString:
     """Return the HTML attributes of text in another language than the page's, nothing without a code."""
     return SafeString(f'lang="{escape(code)}" dir="auto"' if code else "")
-
-
-def options_html(values: Iterable[str]) -> SafeString:
-    """Return the options of a list of suggestions, which has hundreds."""
-    return SafeString("".join(f'<option value="{escape(value)}"></option>' for value in values))
 
 
 def _list_html(cell: Cell) -> SafeString:
