@@ -222,8 +222,13 @@ def power(value: float | None, sign: str = "") -> Cell:
 
 
 def p_value(value: float) -> Cell:
-    """Show the p-value of a comparison."""
-    return Cell(value, "< 0.001" if value < 0.001 else f"{value:.3f}", kind="number")
+    """Show the p-value of a comparison, with three digits and its power of ten where it is small.
+
+    A resampled one of 0 has no power of ten.
+    """
+    if value and value < 0.001:
+        return power(value)
+    return Cell(value, f"{value:.3f}" if value else "< 0.001", kind="number")
 
 
 def yes_no(value: bool | None) -> Cell:

@@ -22,6 +22,7 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.pages.methods_page import NAMES, methods_address, read_methods
 from leaderboard.probes import PAGES
 from leaderboard.ui import labels
+from leaderboard.ui.cells import power_of_ten
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.table_files import safe
 from leaderboard.ui.tables import PAGE_SIZE
@@ -96,8 +97,8 @@ def same(shown: str, value: str) -> bool:
         return match[1] == value
     if match := re.fullmatch(r"Wording (\d+)(,? for example .*)?", shown):
         return int(match[1]) == int(value) + 1
-    if shown == "< 0.001":
-        return float(value) < 0.001
+    if " × 10" in shown or shown == "< 0.001":
+        return shown == (power_of_ten(float(value)) if float(value) else "< 0.001")
     if match := re.fullmatch(r"([\d.]+) ([KMBT])", shown):
         return float(match[1]) == pytest.approx(float(value) / 1000 ** (" KMBT".index(match[2])), rel=0.005)
     if shown.endswith((" %", " min", " h", " days", "minute")) or re.match(r"\d{4}-\d\d-\d\d ", shown):

@@ -51,7 +51,8 @@ VALUES: dict[str, list[tuple[cells.Cell, cells.Raw, str]]] = {
         (cells.number(0.5, 1), 0.5, "0.5"),
     ],
     "a small p-value is shown as a bound": [
-        (cells.p_value(0.0004), 0.0004, "< 0.001"),
+        (cells.p_value(5.984e-4), 5.984e-4, "5.98 × 10⁻⁴"),
+        (cells.p_value(0.0), 0.0, "< 0.001"),
         (cells.p_value(0.001), 0.001, "0.001"),
         (cells.p_value(0.25), 0.25, "0.250"),
     ],
