@@ -37,7 +37,7 @@ def _rows(paper: Paper) -> Iterator[tuple[str, ...]]:
         here = "; ".join(filter(None, [f"`paper {paper.name} {exhibit.flag}`", exhibit.also]))
         yield f"{exhibit.number}: {exhibit.caption}", here, TEST, _difference(exhibit)
     for capability in paper.capabilities:
-        yield capability.paper, capability.here, capability.shown, capability.differs
+        yield tuple(capability[cell] for cell in ("paper", "here", "shown", "differs"))
 
 
 def _difference(exhibit: Exhibit) -> str:

@@ -107,24 +107,18 @@ class Exhibit:
 
 
 @dataclass(frozen=True)
-class Capability:
-    """What a paper describes beside its tables and figures: a row of docs/papers.md with its four cells."""
-
-    paper: str
-    here: str
-    shown: str
-    differs: str = "–"
-
-
-@dataclass(frozen=True)
 class Paper:
-    """A paper: its name in commands, what it is, its exhibits, and names of groups for readers."""
+    """A paper: its name in commands, what it is, its exhibits, and names of groups for readers.
+
+    `capabilities`: what it describes beside its tables and figures, each a row of docs/papers.md with the cells paper,
+    here, shown and differs.
+    """
 
     name: str
     title: str
     publication: str
     exhibits: tuple[Exhibit, ...]
-    capabilities: tuple[Capability, ...] = ()
+    capabilities: tuple[Mapping[str, str], ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def chosen(self, kind: str, numbers: list[str]) -> list[Exhibit]:
@@ -144,7 +138,7 @@ def read_paper(name: str) -> Paper:
     content = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
     ways = {key: Way(key, **values) for key, values in content.pop("ways", {}).items()}
     exhibits = tuple(_exhibit(values, ways) for values in content.pop("exhibits"))
-    capabilities = tuple(Capability(**values) for values in content.pop("capabilities", ()))
+    capabilities = tuple({"differs": "–", **values} for values in content.pop("capabilities", ()))
     return Paper(name, exhibits=exhibits, capabilities=capabilities, **content)
 
 

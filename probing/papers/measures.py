@@ -133,14 +133,17 @@ def _most_given(rows: pd.DataFrame, benchmark: Benchmark) -> list[dict[Any, Any]
 
 
 def means_of_kinds(runs: ExhibitRuns) -> pd.DataFrame:
-    """Return the mean over encoders and that over generators for each major fact type (Geography, Figure 1)."""
+    """Return the mean over encoders and that over generators for each major fact type (Geography, Figure 1).
+
+    A fact type is major where enough of its sentences count in the run of any model.
+    """
     table = scores(runs)
-    relations = [relation for benchmark in runs.benchmarks.values() for relation in benchmark.relations]
-    majors = {relation.id for relation in relations if len(relation.items) >= MAJOR}
-    major = table[(table["dimension"] == "fact_type") & table["group"].isin(majors)]
+    metrics = {"mean_of_encoders": "in_top_5", "mean_of_generators": "in_near_5"}
+    types = table[(table["dimension"] == "fact_type") & table["metric"].isin([*metrics.values()])]
+    major = types[types["group"].isin(types.loc[types["n"] >= MAJOR, "group"])]
     return _table(
         ("", way, name, "fact_type", group, part["value"].mean(), *UNBOUNDED, part["n"].iloc[0])
-        for name, metric in (("mean_of_encoders", "in_top_5"), ("mean_of_generators", "in_near_5"))
+        for name, metric in metrics.items()
         for (way, group), part in major[major["metric"] == metric].groupby(["way", "group"], sort=False)
     )
 

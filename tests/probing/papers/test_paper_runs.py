@@ -26,6 +26,10 @@ NOT_MEASURABLE = {"Table D3": ("encoder on chat-", "generator on chat-ar: Not a 
 FEW_RELATIONS = {"dlama": ["P36", "P37"], "geography": ["city_country", "river_countries"]}
 
 
+# Items of a relation that an exhibit needs: for a correlation over relations, and for a major fact type.
+ENOUGH = {"s-test": 12, "geography": 20}
+
+
 def small(way: Way) -> Way:
     """Show as many examples as the models of the tests have room for, and ask and draw little."""
     shots = {"shots": 2} if way.settings.get("prompting") == "few-shot" else {}
@@ -39,7 +43,7 @@ def small(way: Way) -> Way:
 @pytest.mark.slow
 @pytest.mark.parametrize(("paper", "exhibit"), EXHIBITS, ids=IDS)
 def test_small_models_fill_every_table_and_figure(paper: Paper, exhibit: Exhibit, choices: Choices) -> None:
-    enough = 12 if paper.name == "s-test" else choices.sample  # for a correlation over relations
+    enough = ENOUGH.get(paper.name, choices.sample)
     measurement = measure(replace(exhibit, ways=tuple(map(small, exhibit.ways))), replace(choices, sample=enough))
     if exhibit.texts:
         assert len(TEXTS[exhibit.texts](measurement.runs)) > 2
