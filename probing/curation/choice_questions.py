@@ -37,6 +37,8 @@ CONTAINS_ANSWER = "the answer contains another answer"
 TOO_FEW_SUBJECTS = "the answer has too few subjects"
 BEYOND_ANSWER_SPACE = "beyond the answer space"
 BEYOND_ITEMS_PER_ANSWER = "beyond the items of an answer"
+# A line of a relation's file and, as `links`, the number of sites with an article about its subject.
+Line = dict[str, Any]
 # Domains of common properties, for which the user gives no other domain.
 USUAL_DOMAINS = {
     "Biographical": ("P19", "P20", "P27", "P103", "P106", "P1412"),
@@ -74,17 +76,6 @@ class MultipleChoicePlan:
             raise BadInput("A relation needs two answers or more, each with an item.", "Raise the limits.")
 
 
-@dataclass(frozen=True)
-class ChoiceQuestion:
-    """A subject with its one right answer and both names. `links`: number of sites with an article about it."""
-
-    subject: str
-    name: str
-    links: int
-    answer: str
-    answer_name: str
-
-
 def curate(endpoint: Endpoint, plan: MultipleChoicePlan, folder: Path) -> None:
     """Write the benchmark into a new folder, which appears only when it is complete."""
     with new_folder(folder) as new:
@@ -109,11 +100,11 @@ def queries(plan: MultipleChoicePlan) -> Iterator[Query]:
 
 def choose(
     endpoint: Endpoint, property: str, plan: MultipleChoicePlan, triple_counts: TripleCounts
-) -> dict[str, list[ChoiceQuestion]]:
+) -> dict[str, list[Line]]:
     """Return answer -> its items, equally many for each answer, and count what becomes of every triple."""
-    by_answer: dict[str, list[ChoiceQuestion]] = defaultdict(list)
+    by_answer: dict[str, list[Line]] = defaultdict(list)
     for item in _unambiguous_items(endpoint, property, plan, triple_counts):
-        by_answer[item.answer].append(item)
+        by_answer[item["obj_id"]].append(item)
     for answer in _containing_answers(endpoint, set(by_answer)):
         triple_counts.drop(CONTAINS_ANSWER, len(by_answer.pop(answer)))
     count = _items_per_answer([len(items) for items in by_answer.values()], plan)
@@ -125,7 +116,7 @@ def choose(
             "Lower --least-sitelinks." if plan.least_sitelinks else "Choose another property.",
         )
     full = {answer: items[:count] for answer, items in by_answer.items() if len(items) >= count}
-    best_known = sorted(full, key=lambda answer: (-sum(item.links for item in full[answer]), item_number(answer)))
+    best_known = sorted(full, key=lambda answer: (-sum(item["links"] for item in full[answer]), item_number(answer)))
     kept = sorted(best_known[: plan.answers], key=item_number)
     triple_counts.kept = count * len(kept)
     triple_counts.drop(TOO_FEW_SUBJECTS, sum(len(items) for items in by_answer.values() if len(items) < count))
@@ -136,7 +127,7 @@ def choose(
 
 def _unambiguous_items(
     endpoint: Endpoint, property: str, plan: MultipleChoicePlan, triple_counts: TripleCounts
-) -> Iterator[ChoiceQuestion]:
+) -> Iterator[Line]:
     """Yield the items of subjects with exactly one answer and usable names, the best-known subjects first."""
     subjects = subjects_of(endpoint, property, plan.least_sitelinks, triple_counts)
     ambiguous = [subject for subject in subjects if len(subject.objects) + subject.others > 1]
@@ -156,7 +147,8 @@ def _unambiguous_items(
             triple_counts.drop(reason)
         else:
             names.add(name.casefold())
-            yield ChoiceQuestion(subject.id, name, subject.links, answer, answer_name)
+            names_of_item = {"sub_id": subject.id, "sub_label": name, "obj_id": answer, "obj_label": answer_name}
+            yield {**names_of_item, "links": subject.links}
 
 
 def _problem_of_names(name: str, answer_name: str, is_first_of_name: bool, names: set[str]) -> str:
@@ -187,29 +179,22 @@ def _items_per_answer(sizes: Sequence[int], plan: MultipleChoicePlan) -> int:
     return best_count
 
 
-def _relation_metadata(
-    items_by_answer: Mapping[str, Sequence[ChoiceQuestion]], templates: Sequence[str]
-) -> dict[str, Any]:
+def _relation_metadata(items_by_answer: Mapping[str, Sequence[Line]], templates: Sequence[str]) -> dict[str, Any]:
     return {
         "templates": templates,
-        "answer_space_labels": [items[0].answer_name for items in items_by_answer.values()],
+        "answer_space_labels": [items[0]["obj_label"] for items in items_by_answer.values()],
         "answer_space_ids": list(items_by_answer),
         "cardinality": SINGLE if all(len(items) == 1 for items in items_by_answer.values()) else MULTIPLE,
     }
 
 
-def _item_lines(items_by_answer: Mapping[str, Sequence[ChoiceQuestion]]) -> Iterator[dict[str, Any]]:
+def _item_lines(items_by_answer: Mapping[str, Sequence[Line]]) -> Iterator[dict[str, Any]]:
     """Yield the lines of a relation's file, taking the answers in turn so that its first lines are mixed as well."""
     answers = list(items_by_answer)
     for items in zip_longest(*items_by_answer.values()):
         for item in items:
-            yield {
-                "sub_id": item.subject,
-                "sub_label": item.name,
-                "obj_id": item.answer,
-                "obj_label": item.answer_name,
-                "answer_idx": answers.index(item.answer),
-            }
+            line = {name: value for name, value in item.items() if name != "links"}
+            yield {**line, "answer_idx": answers.index(item["obj_id"])}
 
 
 def _domains(property: str, plan: MultipleChoicePlan) -> list[str]:

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, fields
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -24,52 +24,51 @@ from probing.curation import (
     translation,
 )
 from probing.curation.articles import WIKIPEDIA, Articles
+from probing.curation.choice_questions import MultipleChoicePlan
 from probing.curation.culture_facts import CulturePlan
 from probing.curation.cultures import KNOWN_PAIRS, known_pair, new_pair
+from probing.curation.geography_facts import GeographyPlan
+from probing.curation.graph_triples import GraphPlan
 from probing.curation.http_cache import ANSWER_TIMEOUT, REQUEST_INTERVAL, HttpCache
 from probing.curation.predicates import Predicate, read_predicates
+from probing.curation.specificity_pairs import SpecificityPlan
+from probing.curation.translation import TranslationPlan
 from probing.curation.wikidata import EXAMPLE_ITEM, WIKIDATA, Endpoint, Query, labels_query
 from probing.errors import BadInput
 from probing.files.folders import alone
 
 DAY = 24 * 60 * 60  # seconds
 AnyPlan = TypeVar("AnyPlan")
-
-
-@dataclass(frozen=True)
-class CurationTask:
-    """The queries of a curation, which can be printed, and the function that writes its folder."""
-
-    queries: Iterable[Query]
-    write: Callable[[Endpoint, Path], None]
-
-
-@dataclass(frozen=True)
-class BenchmarkKind:
-    """A kind of benchmark. `format`: the name under which the site imports its folder."""
-
-    help: str
-    format: str
-    plan: type[Any]
-    task: Callable[[argparse.Namespace], CurationTask]
-    add_other_options: Callable[[argparse.ArgumentParser], None] = lambda parser: None
+# The queries of a curation, which can be printed, and the function that writes its folder.
+CurationTask = tuple[Iterable[Query], Callable[[Endpoint, Path], None]]
+MakeTask = Callable[[argparse.Namespace], CurationTask]
+AddOptions = Callable[[argparse.ArgumentParser], None]
 
 
 def add_options(curating: argparse.ArgumentParser) -> None:
     parsers = curating.add_subparsers(required=True, metavar="KIND")
-    for name, kind in BENCHMARK_KINDS.items():
-        parser = parsers.add_parser(name, help=kind.help)
+
+    def add(name: str, help: str, format: str, plan: type[Any], task: MakeTask, *others: AddOptions) -> None:
+        """Add a kind of benchmark. `format`: the name under which the site imports its folder."""
+        parser = parsers.add_parser(name, help=help)
         parser.add_argument("--out", type=Path, metavar="DIR", help="the folder to write")
         add_endpoint_options(parser)
-        _add_print_query(parser)
-        kind.add_other_options(parser)
-        add_plan_options(parser, kind.plan)
-        parser.set_defaults(command=partial(_curate, kind))
+        print_help = "only print the queries, without sending them"
+        parser.add_argument("--print-query", action="store_true", help=print_help)
+        for add_others in others:
+            add_others(parser)
+        add_plan_options(parser, plan)
+        parser.set_defaults(command=partial(_curate, task, format))
 
-
-def _add_print_query(parser: argparse.ArgumentParser) -> None:
-    help = "only print the queries, without sending them"
-    parser.add_argument("--print-query", action="store_true", help=help)
+    culture_help = "facts of two cultures, in DLAMA's layout"
+    add("culture", culture_help, "dlama", CulturePlan, _culture_task, _add_culture_options)
+    add("geography", "facts about places", "geography", *_plain(geography_facts, GeographyPlan))
+    add("specificity", "finer and coarser answers", "stest", SpecificityPlan, _specificity_task, _add_chain_file)
+    add("graph", "a knowledge graph in words", "knowledge_graph", *_plain(graph_triples, GraphPlan))
+    choices_help = "one right answer among many, in BEAR's form"
+    add("multiple-choice", choices_help, "bear", *_plain(choice_questions, MultipleChoicePlan))
+    translation_help = "a set of culture facts in further languages"
+    add("translate", translation_help, "dlama", TranslationPlan, _translation_task, _add_predicate_file)
 
 
 def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
@@ -99,18 +98,18 @@ def open_endpoint(options: argparse.Namespace) -> Iterator[Endpoint]:
         yield Endpoint(cache, options.endpoint)
 
 
-def _curate(kind: BenchmarkKind, options: argparse.Namespace) -> None:
-    task = kind.task(options)
+def _curate(task: MakeTask, format: str, options: argparse.Namespace) -> None:
+    queries, write = task(options)
     if options.print_query:
-        queries = chain(task.queries, [labels_query(("en",), (EXAMPLE_ITEM,))])
-        return print("\n".join(query.text for query in queries))
+        with_labels = chain(queries, [labels_query(("en",), (EXAMPLE_ITEM,))])
+        return print("\n".join(query.text for query in with_labels))
     if options.out is None:
         raise BadInput("There is no folder for the benchmark.", "Give --out DIR.")
     folder = options.out.resolve()
     with alone(folder), open_endpoint(options) as endpoint:
-        task.write(endpoint, folder)
+        write(endpoint, folder)
     print(f"The benchmark is in {options.out}; how it was made is in its manifest.json.")
-    print(f"To add it to the site: python manage.py import_benchmark {kind.format} {options.out}")
+    print(f"To add it to the site: python manage.py import_benchmark {format} {options.out}")
 
 
 def add_plan_options(parser: argparse.ArgumentParser, plan: type[Any]) -> None:
@@ -206,7 +205,7 @@ def _culture_task(options: argparse.Namespace) -> CurationTask:
         for region, countries in empty.items():
             print(f"No facts were found for {', '.join(countries)} in {region}: see found_by_country in manifest.json.")
 
-    return CurationTask(culture_facts.queries(plan), write)
+    return culture_facts.queries(plan), write
 
 
 def _own_predicates(options: argparse.Namespace) -> Mapping[str, Predicate]:
@@ -215,13 +214,13 @@ def _own_predicates(options: argparse.Namespace) -> Mapping[str, Predicate]:
     return read_predicates(options.predicate_file, stricter=getattr(options, "stricter", False))
 
 
-def _plain_kind(help: str, format: str, module: Any, plan: type[Any]) -> BenchmarkKind:
-    """Return a kind whose module needs nothing but a plan with options."""
-    return BenchmarkKind(help, format, plan, lambda options: _task(module, plan_from(options, plan)))
+def _plain(module: Any, plan: type[Any]) -> tuple[type[Any], MakeTask]:
+    """Return the plan and the task of a module that needs nothing but a plan with options."""
+    return plan, lambda options: _task(module, plan_from(options, plan))
 
 
 def _task(module: Any, plan: Any) -> CurationTask:
-    return CurationTask(module.queries(plan), lambda endpoint, folder: module.curate(endpoint, plan, folder))
+    return module.queries(plan), lambda endpoint, folder: module.curate(endpoint, plan, folder)
 
 
 def _add_chain_file(parser: argparse.ArgumentParser) -> None:
@@ -231,40 +230,14 @@ def _add_chain_file(parser: argparse.ArgumentParser) -> None:
 
 def _specificity_task(options: argparse.Namespace) -> CurationTask:
     own = specificity_pairs.read_chains(options.chain_file) if options.chain_file else {}
-    return _task(specificity_pairs, plan_from(options, specificity_pairs.SpecificityPlan, own=own))
+    return _task(specificity_pairs, plan_from(options, SpecificityPlan, own=own))
 
 
 def _translation_task(options: argparse.Namespace) -> CurationTask:
-    plan = plan_from(options, translation.TranslationPlan, own=_own_predicates(options))
+    plan = plan_from(options, TranslationPlan, own=_own_predicates(options))
 
     def write(endpoint: Endpoint, folder: Path) -> None:
         triples, kept = translation.curate(endpoint, plan, folder)
         print(f"{kept:,} of {triples:,} triples have labels in {', '.join(plan.languages)}.")
 
-    return CurationTask(translation.queries(plan), write)
-
-
-BENCHMARK_KINDS = {
-    "culture": BenchmarkKind(
-        "facts of two cultures, in DLAMA's layout", "dlama", CulturePlan, _culture_task, _add_culture_options
-    ),
-    "geography": _plain_kind("facts about places", "geography", geography_facts, geography_facts.GeographyPlan),
-    "specificity": BenchmarkKind(
-        "finer and coarser answers",
-        "stest",
-        specificity_pairs.SpecificityPlan,
-        _specificity_task,
-        _add_chain_file,
-    ),
-    "graph": _plain_kind("a knowledge graph in words", "knowledge_graph", graph_triples, graph_triples.GraphPlan),
-    "multiple-choice": _plain_kind(
-        "one right answer among many, in BEAR's form", "bear", choice_questions, choice_questions.MultipleChoicePlan
-    ),
-    "translate": BenchmarkKind(
-        "a set of culture facts in further languages",
-        "dlama",
-        translation.TranslationPlan,
-        _translation_task,
-        _add_predicate_file,
-    ),
-}
+    return translation.queries(plan), write

@@ -9,7 +9,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,25 +41,9 @@ BEYOND_FIRST_SUBJECTS = "beyond the first subjects"
 NOT_CONFIRMED = "missing among all objects of the subject"
 SUBJECT_WITHOUT_LABEL = "the subject has no label in {}"
 OBJECT_WITHOUT_LABEL = "the object has no label in {}"
-
-
-@dataclass
-class FoundSubject:
-    """The findings of step 1 about a subject."""
-
-    objects: set[str] = field(default_factory=set)
-    countries: set[str] = field(default_factory=set)
-    articles: set[Article] = field(default_factory=set)
-
-
-@dataclass(frozen=True)
-class CultureFact:
-    """A subject with all its valid objects, the countries that it belongs to, and the size of its largest article."""
-
-    subject: str
-    objects: tuple[str, ...]
-    countries: tuple[str, ...]
-    size: int
+# A subject (`sub_uri`) with its valid objects (`obj_uri`), the countries that it belongs to (`country`), and the size
+# of its largest article: what a line of DLAMA's files says in every language.
+Fact = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -133,46 +117,52 @@ class Curation:
         self.labels: dict[str, Mapping[str, str]] = {}
         self.counts_by_country: dict[str, dict[str, int]] = {}
 
-    def facts(self, culture: Culture) -> tuple[list[CultureFact], TripleCounts]:
+    def facts(self, culture: Culture) -> tuple[list[Fact], TripleCounts]:
         """Return the facts of a culture after steps 1 to 4."""
         triple_counts = TripleCounts()
-        subjects = self.find(culture, triple_counts)
-        sizes = self.sort(subjects, triple_counts)
-        return self.widen_and_name(subjects, sizes, triple_counts), triple_counts
+        objects, countries, articles = self.find(culture, triple_counts)
+        sizes = self.sort(objects, articles, triple_counts)
+        return self.widen_and_name(objects, countries, sizes, triple_counts), triple_counts
 
-    def find(self, culture: Culture, triple_counts: TripleCounts) -> dict[str, FoundSubject]:
-        subjects: dict[str, FoundSubject] = defaultdict(FoundSubject)
+    def find(
+        self, culture: Culture, triple_counts: TripleCounts
+    ) -> tuple[dict[str, set[str]], dict[str, set[str]], dict[str, set[Article]]]:
+        """Return the objects, the countries and the articles of each subject."""
+        objects: dict[str, set[str]] = defaultdict(set)
+        countries: dict[str, set[str]] = defaultdict(set)
+        articles: dict[str, set[Article]] = defaultdict(set)
         counts = self.counts_by_country[culture.region] = {}
         queries = list(find_queries(self.predicate, culture, self.plan.least_sitelinks))
         for country, rows in zip(culture.sites, self.endpoint.rows_of_each(queries), strict=True):
             counts[country] = len({(row["subject"], row["object"]) for row in rows})
             for row in rows:
-                subject = subjects[row["subject"]]
-                subject.objects.add(row["object"])
-                subject.countries.add(country)
+                objects[row["subject"]].add(row["object"])
+                countries[row["subject"]].add(country)
                 if "title" in row:
                     site = row["site"].split("//")[1].split(".")[0]  # en of https://en.wikipedia.org/
-                    subject.articles.add((site, row["title"]))
-        triple_counts.found = sum(len(subject.objects) for subject in subjects.values())
-        return subjects
+                    articles[row["subject"]].add((site, row["title"]))
+        triple_counts.found = sum(map(len, objects.values()))
+        return objects, countries, articles
 
-    def sort(self, subjects: Mapping[str, FoundSubject], triple_counts: TripleCounts) -> dict[str, int]:
+    def sort(
+        self, objects: Mapping[str, set[str]], articles: Mapping[str, set[Article]], triple_counts: TripleCounts
+    ) -> dict[str, int]:
         """Return subject -> size of its largest article, the largest first."""
-        all_articles = (article for subject in subjects.values() for article in subject.articles)
-        weights = self.articles.weights(all_articles, self.plan.sort)
-        sizes = {
-            id: max((weights.get(article, 0) for article in subject.articles), default=0)
-            for id, subject in subjects.items()
-        }
-        triple_counts.drop(NO_ARTICLE, sum(len(subjects[id].objects) for id, size in sizes.items() if not size))
+        weights = self.articles.weights((article for group in articles.values() for article in group), self.plan.sort)
+        sizes = {id: max((weights.get(article, 0) for article in articles.get(id, ())), default=0) for id in objects}
+        triple_counts.drop(NO_ARTICLE, sum(len(objects[id]) for id, size in sizes.items() if not size))
         sorted_ids = sorted((id for id in sizes if sizes[id]), key=lambda id: (-sizes[id], item_number(id)))
         return {id: sizes[id] for id in sorted_ids}
 
     def widen_and_name(
-        self, subjects: Mapping[str, FoundSubject], sizes: Mapping[str, int], triple_counts: TripleCounts
-    ) -> list[CultureFact]:
+        self,
+        first_objects: Mapping[str, set[str]],
+        countries: Mapping[str, set[str]],
+        sizes: Mapping[str, int],
+        triple_counts: TripleCounts,
+    ) -> list[Fact]:
         """Return the facts of the first subjects that have labels, asking for objects and labels chunk by chunk."""
-        facts: list[CultureFact] = []
+        facts: list[Fact] = []
         for ids in chunks(list(sizes)):
             if len(facts) < self.plan.at_most:
                 all_objects = self._objects(ids)
@@ -180,16 +170,16 @@ class Curation:
                 self._fetch_labels((*ids, *items))
             for id in ids:
                 if len(facts) >= self.plan.at_most:
-                    triple_counts.drop(BEYOND_FIRST_SUBJECTS, len(subjects[id].objects))
-                elif objects := self._labelled(id, subjects[id].objects, all_objects[id], triple_counts):
-                    countries = tuple(sorted(subjects[id].countries, key=item_number))
-                    facts.append(CultureFact(id, tuple(sorted(objects)), countries, sizes[id]))
-        triple_counts.kept = sum(len(fact.objects) for fact in facts)
+                    triple_counts.drop(BEYOND_FIRST_SUBJECTS, len(first_objects[id]))
+                elif objects := self._labelled(id, first_objects[id], all_objects[id], triple_counts):
+                    of_country = sorted(countries[id], key=item_number)
+                    facts.append({"sub_uri": id, "obj_uri": sorted(objects), "country": of_country, "size": sizes[id]})
+        triple_counts.kept = sum(len(fact["obj_uri"]) for fact in facts)
         return facts
 
-    def augment(self, facts: Sequence[CultureFact]) -> list[tuple[CultureFact, int]]:
+    def augment(self, facts: Sequence[Fact]) -> list[tuple[Fact, int]]:
         """Return the facts of all cultures after step 5, each with the number of its ancestors without a label."""
-        objects = {object for fact in facts for object in fact.objects}
+        objects = {object for fact in facts for object in fact["obj_uri"]}
         above = parents(self.endpoint, TERRITORY if self.predicate.by_territory else SUBCLASS, objects)
         higher = {parent for item in objects for parent in ancestors(above, item)}
         allowed = higher if self.predicate.by_territory else higher & objects
@@ -277,7 +267,7 @@ def _write_pair(
             _write_facts(folder / pair.name / "dlama", curation, culture, augmented_facts)
             counts_by_region[culture.region] = triple_counts.to_json() | {
                 "subjects": len(facts),
-                "objects_by_augmentation": sum(len(fact.objects) for fact in augmented_facts) - triple_counts.kept,
+                "objects_by_augmentation": sum(len(fact["obj_uri"]) for fact in augmented_facts) - triple_counts.kept,
                 "ancestors_without_label": sum(unlabelled for _, unlabelled in pairs_of_fact_and_count),
                 "found_by_country": curation.counts_by_country[culture.region],
             }
@@ -296,18 +286,18 @@ def _countries_without_facts(
     return empty
 
 
-def _write_facts(folder: Path, curation: Curation, culture: Culture, facts: Sequence[CultureFact]) -> None:
+def _write_facts(folder: Path, curation: Curation, culture: Culture, facts: Sequence[Fact]) -> None:
     """Write one file per language, or none if there are no facts."""
     name = f"{curation.predicate.id}_general_{culture.region}"
     for language in curation.pair.languages if facts else ():
         lines = [
             {
-                "sub_uri": fact.subject,
-                "obj_uri": list(fact.objects),
-                "sub_label": curation.labels[fact.subject][language],
-                "obj_label": [curation.labels[object][language] for object in fact.objects],
-                "country": list(fact.countries),
-                "size": fact.size,
+                "sub_uri": fact["sub_uri"],
+                "obj_uri": fact["obj_uri"],
+                "sub_label": curation.labels[fact["sub_uri"]][language],
+                "obj_label": [curation.labels[object][language] for object in fact["obj_uri"]],
+                "country": fact["country"],
+                "size": fact["size"],
                 "uuid": f"{name}_{index}",
                 "culture": culture.name,
             }
@@ -316,11 +306,11 @@ def _write_facts(folder: Path, curation: Curation, culture: Culture, facts: Sequ
         write_lines(folder / language / f"{name}.jsonl", lines)
 
 
-def _augmented(fact: CultureFact, above: Parents, labelled: set[str], unlabelled: set[str]) -> tuple[CultureFact, int]:
+def _augmented(fact: Fact, above: Parents, labelled: set[str], unlabelled: set[str]) -> tuple[Fact, int]:
     """Return the fact with its labelled ancestors, and the number of its ancestors without a label."""
-    higher = {parent for object in fact.objects for parent in ancestors(above, object)}
-    objects = tuple(sorted({*fact.objects, *(higher & labelled)}))
-    return replace(fact, objects=objects), len(higher & unlabelled)
+    higher = {parent for object in fact["obj_uri"] for parent in ancestors(above, object)}
+    objects = sorted({*fact["obj_uri"], *(higher & labelled)})
+    return {**fact, "obj_uri": objects}, len(higher & unlabelled)
 
 
 def _is_item(value: str) -> bool:

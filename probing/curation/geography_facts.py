@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from probing.curation.facts import (
     ENGLISH,
@@ -52,32 +52,26 @@ DECIMALS = 4  # of probabilities and shares
 Worded = tuple[str, Sentence]
 
 
-class PlaceKind(NamedTuple):
-    """A class of places; if it is large, only places with enough sitelinks are sorted."""
-
-    item: str
-    least_sitelinks: int = 1
-
-
+# The class of each kind of places, and how many sitelinks a place must have to be sorted: more in large classes.
 PLACE_KINDS = {
-    "sea": PlaceKind("Q165"),
-    "mountain range": PlaceKind("Q46831", 5),
-    "forest": PlaceKind("Q4421"),
-    "river": PlaceKind("Q4022", 25),
-    "desert": PlaceKind("Q8514"),
-    "waterfall": PlaceKind("Q34038"),
-    "canyon": PlaceKind("Q150784"),
-    "natural reserve": PlaceKind("Q179049", 2),
-    "continent": PlaceKind("Q5107"),
-    "country": PlaceKind("Q6256", 50),
-    "city": PlaceKind("Q515", 100),
-    "air base": PlaceKind("Q695850"),
-    "naval base": PlaceKind("Q1324633"),
-    "dam": PlaceKind("Q12323", 3),
-    "power station": PlaceKind("Q159719", 3),
-    "mine": PlaceKind("Q820477"),
-    "amusement park": PlaceKind("Q194195"),
-    "stadium": PlaceKind("Q483110", 10),
+    "sea": ("Q165", 1),
+    "mountain range": ("Q46831", 5),
+    "forest": ("Q4421", 1),
+    "river": ("Q4022", 25),
+    "desert": ("Q8514", 1),
+    "waterfall": ("Q34038", 1),
+    "canyon": ("Q150784", 1),
+    "natural reserve": ("Q179049", 2),
+    "continent": ("Q5107", 1),
+    "country": ("Q6256", 50),
+    "city": ("Q515", 100),
+    "air base": ("Q695850", 1),
+    "naval base": ("Q1324633", 1),
+    "dam": ("Q12323", 3),
+    "power station": ("Q159719", 3),
+    "mine": ("Q820477", 1),
+    "amusement park": ("Q194195", 1),
+    "stadium": ("Q483110", 10),
 }
 
 
@@ -106,28 +100,6 @@ class GeographyPlan:
         return [fact_type for key, fact_type in FACT_TYPES.items() if key in self.fact_types]
 
 
-@dataclass(frozen=True)
-class PlaceTriple:
-    """A place and its objects as (id, name), the best-known object first."""
-
-    fact_type: FactType
-    subject: tuple[str, str]
-    objects: tuple[tuple[str, str], ...]
-
-    def sentences(self) -> Iterator[Sentence]:
-        return sentences(self.fact_type, self.subject[1], tuple(name for _, name in self.objects))
-
-    def line(self) -> dict[str, Any]:
-        return {
-            "fact_type": self.fact_type.key,
-            "property": self.fact_type.property,
-            "subject": self.subject[1],
-            "objects": [name for _, name in self.objects],
-            "subject_id": self.subject[0],
-            "object_ids": [id for id, _ in self.objects],
-        }
-
-
 class SentenceJudge(Protocol):
     """A model that gives the probability that a sentence is acceptable; `about` names the model."""
 
@@ -140,7 +112,7 @@ class SentenceJudge(Protocol):
 def curate(endpoint: Endpoint, plan: GeographyPlan, folder: Path) -> None:
     """Write the benchmark into a new folder, which appears only when it is complete."""
     with new_folder(folder) as new:
-        triples: list[PlaceTriple] = []
+        triples: list[dict[str, Any]] = []
         counts_by_fact_type = {}
         places = {kind: _places(endpoint, kind, plan.top) for kind in _kinds(plan)}
         for fact_type in plan.chosen:
@@ -153,10 +125,14 @@ def curate(endpoint: Endpoint, plan: GeographyPlan, folder: Path) -> None:
             }
         if not triples:
             raise BadInput(f"{endpoint.url} has no such places.", "Check --endpoint and the fact types.")
-        write_lines(new / FILES[0], [triple.line() for triple in triples])
+        write_lines(new / FILES[0], triples)
         if plan.aliases:
             (new / ALIASES).write_text(_aliases(endpoint, triples), encoding="utf-8")
-        worded = [(triple.fact_type.key, sentence) for triple in triples for sentence in triple.sentences()]
+        worded = [
+            (triple["fact_type"], sentence)
+            for triple in triples
+            for sentence in sentences(FACT_TYPES[triple["fact_type"]], triple["subject"], tuple(triple["objects"]))
+        ]
         write_json(new / REPORT, report(worded))
         write_manifest(new, "geography", endpoint, asdict(plan), counts_by_fact_type)
 
@@ -171,12 +147,12 @@ def queries(plan: GeographyPlan) -> Iterator[Query]:
 
 
 def places_query(kind: str, top: int) -> Query:
-    place_kind = PLACE_KINDS[kind]
+    item, least_sitelinks = PLACE_KINDS[kind]
     return Query(
         f"The {top} best known places of the kind {kind}",
         ("subject", "subject_sitelinks"),
-        (is_a_kind_of("subject", place_kind.item, kind),),
-        least=place_kind.least_sitelinks,
+        (is_a_kind_of("subject", item, kind),),
+        least=least_sitelinks,
         order="DESC(?subject_sitelinks) ?subject",
         limit=top,
     )
@@ -195,9 +171,12 @@ def aliases_query(items: tuple[str, ...]) -> Query:
     return Query("Other English names", ("item", "label"), (label("item", (ENGLISH,), "skos:altLabel"),), items)
 
 
-def _aliases(endpoint: Endpoint, triples: Iterable[PlaceTriple]) -> str:
+def _aliases(endpoint: Endpoint, triples: Iterable[Mapping[str, Any]]) -> str:
     """Return the lines of `aliases.toml`: the other names of each place and object, by its name."""
-    names = {item: name for triple in triples for item, name in (triple.subject, *triple.objects)}
+    names: dict[str, str] = {}
+    for triple in triples:
+        items = (triple["subject_id"], *triple["object_ids"])
+        names.update(zip(items, (triple["subject"], *triple["objects"]), strict=True))
     aliases: dict[str, list[str]] = defaultdict(list)
     for row in endpoint.all_rows([aliases_query(chunk) for chunk in chunks(sorted(names, key=item_number))]):
         alias = row["label"].strip()
@@ -219,8 +198,8 @@ def _places(endpoint: Endpoint, kind: str, top: int) -> list[str]:
 
 def _place_triples(
     endpoint: Endpoint, fact_type: FactType, places: Sequence[str], triple_counts: TripleCounts
-) -> Iterator[PlaceTriple]:
-    """Yield the triples whose names can stand in a sentence, and count all."""
+) -> Iterator[dict[str, Any]]:
+    """Yield a line for each triple whose names can stand in a sentence, its best-known object first; count all."""
     objects_by_place = _objects(endpoint, fact_type.property, places, triple_counts)
     all_objects = (object for objects in objects_by_place.values() for object in objects)
     labels = endpoint.labels([*objects_by_place, *all_objects], [ENGLISH])
@@ -235,7 +214,14 @@ def _place_triples(
         if named_objects := _named_objects(labels, objects, triple_counts):
             names.add(name)
             triple_counts.kept += len(named_objects)
-            yield PlaceTriple(fact_type, (place, name), tuple(named_objects))
+            yield {
+                "fact_type": fact_type.key,
+                "property": fact_type.property,
+                "subject": name,
+                "objects": [object_name for _, object_name in named_objects],
+                "subject_id": place,
+                "object_ids": [id for id, _ in named_objects],
+            }
 
 
 def _objects(

@@ -51,6 +51,8 @@ LONG_ANSWER = "an answer is more than one token"
 NOT_DRAWN = "other pairs of the subject were drawn"
 BEYOND_SAMPLE = "beyond the sample"
 TokenCheck = Callable[[str], bool]
+# A subject, its finer and its coarser answer, and their mean distances. There are many, and tuples are small.
+AnswerPair = tuple[str, str, str, float, float]
 TOKENIZER = "tokenizer.json"
 # Words are checked after this one, because some tokenizers add a space before the first word of a text.
 PRECEDING_WORD = "in"
@@ -155,16 +157,6 @@ def _chain(entry: Any, location: str) -> Chain:
     return chain
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerPair:
-    """Two answers for a subject, the finer one first, with their mean distances."""
-
-    subject: str
-    fine: str
-    coarse: str
-    distances: tuple[float, float]
-
-
 def curate(endpoint: Endpoint, plan: SpecificityPlan, folder: Path) -> None:
     """Write the benchmark into a new folder, which appears only when it is complete."""
     checks = [single_token(name) for name in plan.tokenizers]
@@ -210,7 +202,7 @@ def candidates(subject: Subject, above: Parents) -> list[AnswerPair]:
     mean = distances(subject, above)
     answers = sorted(mean, key=lambda item: (mean[item], item_number(item)))
     return [
-        AnswerPair(subject.id, fine, coarse, (mean[fine], mean[coarse]))
+        (subject.id, fine, coarse, mean[fine], mean[coarse])
         for fine, coarse in combinations(answers, 2)
         if mean[coarse] - mean[fine] >= LEAST_DIFFERENCE
     ]
@@ -231,20 +223,19 @@ def _pair_lines(
     first_answers = {item for subject in subjects for item in subject.objects}
     above = parents(endpoint, chain.then, first_answers, LONGEST_PATH - 1)
     pairs_by_subject = {subject.id: candidates(subject, above) for subject in subjects}
-    items = {
-        item for pairs in pairs_by_subject.values() for pair in pairs for item in (pair.subject, pair.fine, pair.coarse)
-    }
+    items = {item for pairs in pairs_by_subject.values() for pair in pairs for item in pair[:3]}
     labels = endpoint.labels(items, [ENGLISH])
-    for pair in _draw_pairs(pairs_by_subject, _PairFilter(labels, checks), plan, relation, pair_counts):
+    pairs = _draw_pairs(pairs_by_subject, _PairFilter(labels, checks), plan, relation, pair_counts)
+    for subject_id, fine, coarse, fine_distance, coarse_distance in pairs:
         yield {
-            "sub_uri": pair.subject,
-            "sub_label": labels[pair.subject][ENGLISH],
-            "obj_uri": pair.fine,
-            "obj_label": labels[pair.fine][ENGLISH],
-            "obj_value": pair.distances[0],
-            "obj2_uri": pair.coarse,
-            "obj2_label": labels[pair.coarse][ENGLISH],
-            "obj2_value": pair.distances[1],
+            "sub_uri": subject_id,
+            "sub_label": labels[subject_id][ENGLISH],
+            "obj_uri": fine,
+            "obj_label": labels[fine][ENGLISH],
+            "obj_value": fine_distance,
+            "obj2_uri": coarse,
+            "obj2_label": labels[coarse][ENGLISH],
+            "obj2_value": coarse_distance,
             "predicate_id": relation,
         }
 
@@ -258,7 +249,7 @@ class _PairFilter:
 
     def problem(self, pair: AnswerPair) -> str:
         """Return the reason why a pair cannot be asked, or an empty text."""
-        subject, fine, coarse = (label_of(self.labels, item) for item in (pair.subject, pair.fine, pair.coarse))
+        subject, fine, coarse = (label_of(self.labels, item) for item in pair[:3])
         if not (subject and fine and coarse):
             return UNNAMED_PAIR
         if fine.casefold() == coarse.casefold():
@@ -292,7 +283,7 @@ def _draw_pairs(
     sample = random.sample(pairs, min(plan.at_most, len(pairs)))
     pair_counts.kept = len(sample)
     pair_counts.drop(BEYOND_SAMPLE, len(pairs) - len(sample))
-    return sorted(sample, key=lambda pair: tuple(map(item_number, (pair.subject, pair.fine, pair.coarse))))
+    return sorted(sample, key=lambda pair: tuple(map(item_number, pair[:3])))
 
 
 def _relation_lines(relation: str, chain: Chain) -> list[dict[str, str]]:

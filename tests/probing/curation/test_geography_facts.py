@@ -28,7 +28,7 @@ def world() -> World:
     world = World()
     for id, name, links in ((FRANCE, "France", 300), (SPAIN, "Spain", 310), (ITALY, "Italy", 305)):
         world.item(id, name, links=links)
-    world.claim("Q900", "P279", PLACE_KINDS["mountain range"].item)
+    world.claim("Q900", "P279", PLACE_KINDS["mountain range"][0])
     place(world, "Q1", "Pyrenees", "mountain range", 90)
     place(world, "Q2", "Jura Mountains", "Q900", 60)
     world.claim("Q1", "P17", FRANCE, SPAIN)
@@ -38,7 +38,7 @@ def world() -> World:
 
 def place(world: World, id: str, name: str, kind: str, links: int = 10) -> str:
     world.item(id, name, links=links)
-    world.claim(id, "P31", PLACE_KINDS[kind].item if kind in PLACE_KINDS else kind)
+    world.claim(id, "P31", PLACE_KINDS[kind][0] if kind in PLACE_KINDS else kind)
     return id
 
 
@@ -92,7 +92,7 @@ def test_places_without_a_usable_object_are_left_out(serve: Serve, world: World,
 
 def test_every_triple_is_either_kept_or_dropped_for_a_reason(serve: Serve, world: World, tmp_path: Path) -> None:
     world.item("Q3", "", links=80)
-    world.claim("Q3", "P31", PLACE_KINDS["mountain range"].item)
+    world.claim("Q3", "P31", PLACE_KINDS["mountain range"][0])
     world.claim("Q3", "P17", FRANCE)
     place(world, "Q4", "Pyrenees", "mountain range", 20)
     world.claim("Q4", "P17", SPAIN)

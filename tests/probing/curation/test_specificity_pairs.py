@@ -10,7 +10,6 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from probing.curation.facts import MANIFEST, Subject
 from probing.curation.specificity_pairs import (
-    AnswerPair,
     SpecificityPlan,
     candidates,
     curate,
@@ -67,8 +66,8 @@ def test_distances_are_mean_lengths_of_paths_of_at_most_five_steps_without_circl
 def test_answers_of_a_pair_differ_by_one_step_at_least() -> None:
     above = {"Q1": ("Q2", "Q3"), "Q2": ("Q3",)}
     assert candidates(Subject("Q9", 1, ("Q1",)), above) == [
-        AnswerPair("Q9", "Q1", "Q2", (1, 2)),
-        AnswerPair("Q9", "Q1", "Q3", (1, 2.5)),
+        ("Q9", "Q1", "Q2", 1, 2),
+        ("Q9", "Q1", "Q3", 1, 2.5),
     ]
 
 
