@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -50,14 +49,8 @@ AGREEMENT = ["sample", "question", "judges", "sentences", "yes", "agreement", "k
 Judgements = Sequence[Sequence[Hashable]]
 
 
-class Judgement(NamedTuple):
-    """What one judge says about one sentence; `answers` holds the questions that the judge has answered."""
-
-    sample: str
-    sentence: str
-    answers: Mapping[str, bool]
-
-
+# What one judge says about one sentence: its sample, its id, and the answers to the questions that were answered.
+Judgement = tuple[str, str, Mapping[str, bool]]
 Form = Sequence[Judgement]  # of one judge
 
 
@@ -149,10 +142,10 @@ def read_form(path: Path, ids: frozenset[str]) -> Form:
         judgements = tuple(_judgement(line, f"{path}, line {reader.line_num}", ids) for line in reader)
     except csv.Error as error:
         raise BadInput(f"{path}, line {reader.reader.line_num}: {error}.", "Save it as CSV again.") from error
-    keys = [(judgement.sample, judgement.sentence) for judgement in judgements]
+    keys = [(sample, sentence) for sample, sentence, _ in judgements]
     if len(set(keys)) < len(keys):
         raise BadInput(f"{path} has a sentence twice.", "Give each judge a file of their own.")
-    if not any(judgement.answers for judgement in judgements):
+    if not any(answers for _, _, answers in judgements):
         raise BadInput(f"{path} is not filled in.", "Answer yes or no in its last columns.")
     return judgements
 
@@ -169,7 +162,7 @@ def _judgement(line: Mapping[str, str | None], location: str, ids: frozenset[str
             if word not in ANSWERS:
                 raise BadInput(f"{location}: {question} is {word!r:.40}.", "Write yes or no, or leave it empty.")
             answers[question] = ANSWERS[word]
-    return Judgement(line["sample"] or "", sentence, answers)
+    return line["sample"] or "", sentence, answers
 
 
 def judged_by_model(lines: Sequence[Line], probabilities: Mapping[str, float]) -> list[Line]:
@@ -190,7 +183,7 @@ def agreement(forms: Sequence[Form]) -> pd.DataFrame:
     `yes` is the share of answers that are yes. A form without samples, such as a model's, belongs to every sample.
     The agreement of a single judge and the kappa of judges who always give the same answer are not numbers.
     """
-    samples = {judgement.sample for form in forms for judgement in form}
+    samples = {sample for form in forms for sample, _, _ in form}
     rows = [row for sample in sorted(samples - {""}) or [""] for row in _sample_agreement(forms, sample)]
     return pd.DataFrame(rows, columns=AGREEMENT)
 
@@ -204,7 +197,7 @@ def stored_agreement(path: Path) -> pd.DataFrame:
 
 
 def _sample_agreement(forms: Sequence[Form], sample: str) -> Iterator[tuple[str, str, int, int, float, float, float]]:
-    members = {j.sentence for form in forms for j in form if j.sample == sample}
+    members = {sentence for form in forms for of_sample, sentence, _ in form if of_sample == sample}
     for question in QUESTIONS:
         answers = [answer for form in forms if (answer := _answers(form, question, sample, members))]
         common = sorted(set.intersection(*map(set, answers))) if answers else []
@@ -220,9 +213,9 @@ def _sample_agreement(forms: Sequence[Form], sample: str) -> Iterator[tuple[str,
 def _answers(form: Form, question: str, sample: str, members: Collection[str]) -> dict[str, bool]:
     """Return the judge's answers to a question on the sentences of a sample."""
     return {
-        judgement.sentence: judgement.answers[question]
-        for judgement in form
-        if judgement.sample in (sample, "") and judgement.sentence in members and question in judgement.answers
+        sentence: answers[question]
+        for of_sample, sentence, answers in form
+        if of_sample in (sample, "") and sentence in members and question in answers
     }
 
 
@@ -233,9 +226,9 @@ def refusals(forms: Sequence[Form], typed: Sequence[TypedSentence]) -> LeftOut:
     """
     votes: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for form in forms:
-        for judgement in form:
-            for question in REFUSING.keys() & judgement.answers.keys():
-                votes[judgement.sentence, question].append(judgement.answers[question] != REFUSING[question])
+        for _, sentence_id, own_answers in form:
+            for question in REFUSING.keys() & own_answers.keys():
+                votes[sentence_id, question].append(own_answers[question] != REFUSING[question])
     judged = {sentence for sentence, _ in votes}
     refused = frozenset(sentence for (sentence, _), answers in votes.items() if 2 * sum(answers) < len(answers))
     by_template: dict[tuple[str, str], list[bool]] = defaultdict(list)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -20,14 +19,7 @@ ITEM_KEYS = frozenset({"sub_id", "sub_label", "obj_id", "obj_label", "answer_idx
 # Cardinalities, as BEAR names them.
 SINGLE = "single instance per answer"
 MULTIPLE = "multiple instances per answer"
-
-
-@dataclass(frozen=True)
-class AnswerSpace:
-    """The options of a relation and their ids, if these are known."""
-
-    labels: tuple[str, ...]
-    ids: tuple[str, ...] = ()
+AnswerSpace = tuple[tuple[str, ...], tuple[str, ...]]  # the options of a relation, and their ids if these are known
 
 
 def fits(folder: Path) -> bool:
@@ -127,17 +119,17 @@ def _relation(path: Path, metadata: JsonObject, info: Mapping[str, object], unla
     numbered = [(index, line) for index, line in numbered if not _has_no_label(line)]
     lines = [line for _, line in numbered]
     declared = _declared_space(description)
-    space = declared or _derived_space(lines)
-    _refuse_duplicates(space.labels, description)
-    answers = [_answer(line, declared) if declared else space.ids.index(_object_key(line)) for line in lines]
-    shared = [(option,) for option in range(len(space.labels))]  # items with the same answer have one tuple
+    labels, ids = declared or _derived_space(lines)
+    _refuse_duplicates(labels, description)
+    answers = [_answer(line, *declared) if declared else ids.index(_object_key(line)) for line in lines]
+    shared = [(option,) for option in range(len(labels))]  # items with the same answer have one tuple
     items = (
         Item(index, line.text("sub_label"), shared[answer], line.optional_text("sub_id"))
         for (index, line), answer in zip(numbered, answers, strict=True)
     )
     domain_entry = _relation_metadata(info, path.stem, DOMAINS, DOMAIN_KEYS) if path.stem in info else None
     tags = _tags(description, answers, domain_entry)
-    return Relation(path.stem, _templates(description), space.labels, tuple(items), space.ids, tags=tags)
+    return Relation(path.stem, _templates(description), labels, tuple(items), ids, tags=tags)
 
 
 def _has_no_label(line: JsonObject) -> bool:
@@ -171,15 +163,15 @@ def _templates(description: JsonObject) -> tuple[str, ...]:
 
 def _declared_space(description: JsonObject) -> AnswerSpace | None:
     """Return the answer space of the metadata, in the newer form or the older one, which has no ids."""
-    space = AnswerSpace(description.texts("answer_space_labels"), description.texts("answer_space_ids"))
-    if not space.labels and not space.ids:
+    labels, ids = description.texts("answer_space_labels"), description.texts("answer_space_ids")
+    if not labels and not ids:
         older = description.texts("answer_space")
-        return AnswerSpace(older) if older else None
-    if space.ids and len(space.ids) != len(space.labels):
+        return (older, ()) if older else None
+    if ids and len(ids) != len(labels):
         step = "Make answer_space_labels and answer_space_ids equally long."
-        raise description.fault(f"{len(space.labels)} answer labels but {len(space.ids)} answer ids", step)
-    _refuse_duplicates(space.ids, description)
-    return space
+        raise description.fault(f"{len(labels)} answer labels but {len(ids)} answer ids", step)
+    _refuse_duplicates(ids, description)
+    return labels, ids
 
 
 def _derived_space(lines: list[JsonObject]) -> AnswerSpace:
@@ -191,7 +183,7 @@ def _derived_space(lines: list[JsonObject]) -> AnswerSpace:
         if labels.setdefault(key, label) != label or keys.setdefault(label, key) != key:
             step = "Give every answer one label, and every label one obj_id or answer_idx."
             raise line.fault(f"obj_label {label!r:.80} stands beside another answer than in an earlier line", step)
-    return AnswerSpace(tuple(labels.values()), tuple(labels))
+    return tuple(labels.values()), tuple(labels)
 
 
 def _object_key(line: JsonObject) -> str:
@@ -205,25 +197,25 @@ def _refuse_duplicates(options: tuple[str, ...], description: JsonObject) -> Non
         raise description.fault(f"option {repeated[0]!r:.80} occurs twice", "Keep it once in the answer space.")
 
 
-def _answer(line: JsonObject, space: AnswerSpace) -> int:
+def _answer(line: JsonObject, labels: tuple[str, ...], ids: tuple[str, ...]) -> int:
     """Return the answer's place in a declared answer space, by index or by object id, which must agree."""
-    by_id = _place_of_id(line, space) if line.optional_text("obj_id") and space.ids else None
+    by_id = _place_of_id(line, ids) if line.optional_text("obj_id") and ids else None
     index = by_id if by_id is not None and "answer_idx" not in line.values else _index(line)
-    if not 0 <= index < len(space.labels):
-        step = f"Choose from 0 to {len(space.labels) - 1}."
+    if not 0 <= index < len(labels):
+        step = f"Choose from 0 to {len(labels) - 1}."
         raise line.fault(f"answer_idx {index} is outside the answer space", step)
     if by_id not in (None, index):
         raise line.fault(f"answer_idx {index} and obj_id {line.values['obj_id']!r:.80} disagree", "Correct one.")
     label = line.values.get("obj_label")
-    if label in space.labels and label != space.labels[index]:
-        message = f"obj_label is {label!r:.80}, but the answer is option {index}, {space.labels[index]!r:.80}"
+    if label in labels and label != labels[index]:
+        message = f"obj_label is {label!r:.80}, but the answer is option {index}, {labels[index]!r:.80}"
         raise line.fault(message, "Correct one of them; options are counted from 0.")
     return index
 
 
-def _place_of_id(line: JsonObject, space: AnswerSpace) -> int:
+def _place_of_id(line: JsonObject, ids: tuple[str, ...]) -> int:
     try:
-        return space.ids.index(line.text("obj_id"))
+        return ids.index(line.text("obj_id"))
     except ValueError:
         message = f"obj_id {line.values['obj_id']!r:.80} is not in the answer space"
         raise line.fault(message, f"Add it to answer_space_ids in {METADATA}, or correct it.") from None

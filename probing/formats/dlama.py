@@ -13,7 +13,7 @@ import tomllib
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, zip_longest
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -81,6 +81,12 @@ def read(path: Path) -> Benchmark:
     return verbatim(replace(benchmark, probe="ranking", further_probes=further))
 
 
+# A line: the id and name of a subject, the labels of its valid objects by id, and its culture.
+DlamaFact = tuple[str, str, Mapping[str, str], str]
+# Templates and questions by language and predicate, and a system message by language.
+Wordings = tuple[Mapping[tuple[str, str], str], Mapping[tuple[str, str], str], Mapping[str, str]]
+
+
 class Version(NamedTuple):
     """A predicate in one culture pair, language and kind of objects: each version becomes a relation."""
 
@@ -94,25 +100,6 @@ class Version(NamedTuple):
         return ".".join(self if self.objects == "raw" else self[:3])
 
 
-@dataclass(frozen=True)
-class DlamaFact:
-    """A line: a subject with the labels of its valid objects by id."""
-
-    subject_id: str
-    subject: str
-    objects: Mapping[str, str]
-    culture: str
-
-
-@dataclass(frozen=True)
-class Wordings:
-    """Templates and questions by language and predicate, and a system message by language."""
-
-    templates: Mapping[tuple[str, str], str]
-    questions: Mapping[tuple[str, str], str]
-    systems: Mapping[str, str]
-
-
 def _relations(facts: Mapping[str, bytes], wordings: Wordings, left_out: Counter[str]) -> Iterator[Relation]:
     """Yield the relations of all versions that have a template.
 
@@ -124,7 +111,7 @@ def _relations(facts: Mapping[str, bytes], wordings: Wordings, left_out: Counter
         versions[_version_of_file(name)].append(name)
     begin: dict[str, int] = defaultdict(int)
     for version in sorted(versions, key=_page_order):
-        if (version.language, version.predicate) not in wordings.templates:
+        if (version.language, version.predicate) not in wordings[0]:
             lines = sum(len(facts[name].splitlines()) for name in versions[version])
             left_out[f"{WITHOUT_TEMPLATE} {version.language}"] += lines
             continue
@@ -185,7 +172,7 @@ def _fact(line: JsonObject, culture: str) -> DlamaFact:
     if len(ids) != len(labels):
         raise line.fault(f"{len(ids)} obj_uri but {len(labels)} obj_label", "Make the two lists equally long.")
     objects = dict(zip(ids, labels, strict=True))
-    return DlamaFact(line.text("sub_uri"), line.text("sub_label"), objects, culture)
+    return line.text("sub_uri"), line.text("sub_label"), objects, culture
 
 
 def _culture_of(line: JsonObject, file_region: str) -> str:
@@ -210,23 +197,24 @@ def _relation(version: Version, facts: Sequence[DlamaFact], first_index: int, wo
     """Build a relation whose answer space is the sorted distinct labels of all valid objects of both cultures."""
     ids: dict[str, set[str]] = defaultdict(set)
     cultures: dict[str, set[str]] = defaultdict(set)
-    for fact in facts:
-        for id_, label in fact.objects.items():
+    for _, _, objects, culture in facts:
+        for id_, label in objects.items():
             ids[label].add(id_)
-            cultures[label].add(fact.culture)
+            cultures[label].add(culture)
     labels = sorted(ids)
     position_of = {label: index for index, label in enumerate(labels)}
-    tags: dict[str, Tags] = {culture: {"culture": culture} for culture in {fact.culture for fact in facts}}
-    objects = _shared_objects(facts, position_of)
+    tags: dict[str, Tags] = {culture: {"culture": culture} for _, _, _, culture in facts}
+    shared = _shared_objects((objects for _, _, objects, _ in facts), position_of)
     items = [
-        Item(first_index + index, fact.subject, right, fact.subject_id, tags[fact.culture], object_ids=right_ids)
-        for index, (fact, (right, right_ids)) in enumerate(zip(facts, objects, strict=True))
+        Item(first_index + index, subject, right, subject_id, tags[culture], object_ids=right_ids)
+        for index, ((subject_id, subject, _, culture), (right, right_ids)) in enumerate(zip(facts, shared, strict=True))
     ]
+    templates, questions, systems = wordings
     wording = version.language, version.predicate
-    question = wordings.questions.get(wording)
+    question = questions.get(wording)
     return Relation(
         id=version.id,
-        templates=(wordings.templates[wording],),
+        templates=(templates[wording],),
         answer_space=tuple(labels),
         items=_alternating(items),
         answer_ids=tuple(min(ids[label], key=natural) for label in labels),
@@ -238,15 +226,15 @@ def _relation(version: Version, facts: Sequence[DlamaFact], first_index: int, wo
         },
         answer_tags=tuple({"culture": tuple(sorted(cultures[label]))} for label in labels),
         questions=(question.replace(QUESTION_SLOT, SUBJECT_SLOT),) if question else (),
-        system=wordings.systems.get(version.language, ""),
+        system=systems.get(version.language, ""),
     )
 
 
-def _shared_objects(facts: Iterable[DlamaFact], position_of: Mapping[str, int]) -> Iterator[RightObjects]:
-    """Yield the right answers and the ids of each fact; facts with the same ones have one tuple."""
+def _shared_objects(facts: Iterable[Mapping[str, str]], position_of: Mapping[str, int]) -> Iterator[RightObjects]:
+    """Yield the right answers and the ids of the objects of each fact; facts with the same ones have one tuple."""
     shared: dict[RightObjects, RightObjects] = {}
-    for fact in facts:
-        objects = tuple(sorted({position_of[label] for label in fact.objects.values()})), tuple(fact.objects)
+    for labels in facts:
+        objects = tuple(sorted({position_of[label] for label in labels.values()})), tuple(labels)
         yield shared.setdefault(objects, objects)
 
 
@@ -347,7 +335,7 @@ def read_wordings(files: Mapping[str, bytes]) -> Wordings:
             step = f"Put {QUESTION_SLOT} where the subject belongs."
             raise wordings_file.fault(f"the question of {predicate} must have {QUESTION_SLOT} once", step)
     systems = _texts(_object_field(wordings_file, "system_message"), f"{QUESTIONS_FILE}, system_message")
-    return Wordings(templates, questions, systems)
+    return templates, questions, systems
 
 
 def template_lines(files: Mapping[str, bytes]) -> dict[tuple[str, str], JsonObject]:

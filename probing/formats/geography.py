@@ -28,19 +28,12 @@ TRIPLE_FIELDS = ("fact_type", "subject", "objects")
 DISPLAYED_SLOTS = {"{S}": SUBJECT_SLOT, "{O}": ANSWER_SLOT, "{O1}": ANSWER_SLOT, "{O2}": "…"}
 # The key of a fact type, and one of its sentences.
 TypedSentence = tuple[str, Sentence]
+# A subject with all its objects, the two most important first.
+GeographyTriple = tuple[FactType, str, tuple[str, ...]]
 LEFT_OUT = "left_out.json"
 ALIASES = "aliases.toml"
 HOW_TO_ALIAS = 'Write lines such as: Netherlands = ["Holland"].'
 Aliases = Mapping[str, Sequence[str]]
-
-
-@dataclass(frozen=True)
-class GeographyTriple:
-    """A subject with all its objects, the two most important first."""
-
-    fact_type: FactType
-    subject: str
-    objects: tuple[str, ...]
 
 
 def fits(folder: Path) -> bool:
@@ -62,9 +55,9 @@ def read(folder: Path) -> Benchmark:
 def typed_sentences(folder: Path) -> list[TypedSentence]:
     """Return the sentences of a folder, each with the key of its fact type, but those that the folder leaves out."""
     typed = [
-        (triple.fact_type.key, sentence)
-        for triple in read_triples(_file(folder))
-        for sentence in sentences(triple.fact_type, triple.subject, triple.objects)
+        (fact_type.key, sentence)
+        for fact_type, subject, objects in read_triples(_file(folder))
+        for sentence in sentences(fact_type, subject, objects)
     ]
     left_out = read_left_out(folder)
     if unknown := left_out.sentences - {sentence.id for _, sentence in typed}:
@@ -127,7 +120,7 @@ def _triple(line: JsonObject, earlier_pairs: set[tuple[str, str]]) -> GeographyT
     if (key, subject) in earlier_pairs:
         raise line.fault(f"{subject!r:.80} occurs twice for {key}", "Put all its objects into one line.")
     earlier_pairs.add((key, subject))
-    return GeographyTriple(FACT_TYPES[key], subject, objects)
+    return FACT_TYPES[key], subject, objects
 
 
 def _read_aliases(folder: Path) -> Aliases:

@@ -51,7 +51,7 @@ def test_answers_are_read_and_empty_ones_are_no_answers(benchmark: Path, tmp_pat
     form = filled(
         tmp_path / "a.csv", benchmark, {"Lyon": {"grammatical": "Yes ", "factual": "n"}, "Nice": {"leaky": "0"}}
     )
-    assert [dict(judgement.answers) for judgement in form][:3] == [
+    assert [answers for _, _, answers in form][:3] == [
         {"grammatical": True, "factual": False},
         {"leaky": False},
         {},
@@ -61,8 +61,8 @@ def test_answers_are_read_and_empty_ones_are_no_answers(benchmark: Path, tmp_pat
 def test_a_form_that_a_spreadsheet_saved_with_semicolons_is_read(benchmark: Path, tmp_path: Path) -> None:
     sentence = min(ids(benchmark))
     (tmp_path / "a.csv").write_text(f'{";".join(COLUMNS)}\n1;{sentence};;;"a; b";;;yes;;;;"two\nlines"\n')
-    (judgement,) = read_form(tmp_path / "a.csv", ids(benchmark))
-    assert (judgement.sentence, dict(judgement.answers)) == (sentence, {"grammatical": True})
+    ((_, judged, answers),) = read_form(tmp_path / "a.csv", ids(benchmark))
+    assert (judged, answers) == (sentence, {"grammatical": True})
 
 
 def test_text_that_a_spreadsheet_would_compute_is_marked_as_text(tmp_path: Path, benchmark: Path) -> None:

@@ -64,8 +64,8 @@ def test_a_fact_gives_the_sentences_written_by_hand() -> None:
 def test_the_sample_gives_the_sentences_written_by_hand() -> None:
     triples = read_triples(real_data("geography/triples_sample.jsonl"))
     generated = [
-        [key, *(with_flags(sentence) for triple in group for sentence in worded(key, triple.subject, *triple.objects))]
-        for key, group in groupby(triples, lambda triple: triple.fact_type.key)
+        [key, *(with_flags(sentence) for _, subject, objects in group for sentence in worded(key, subject, *objects))]
+        for key, group in groupby(triples, lambda triple: triple[0].key)
     ]
     assert generated == [block.splitlines() for block in SAMPLE.read_text(encoding="utf-8").split("\n\n")]
 
