@@ -5,7 +5,6 @@ while the rows of its relation are in memory, and the scores are computed from t
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -33,14 +32,6 @@ FIGURES = frozenset({OPTIONS, ALL_EXACT, TIED, *CONFIDENCES, *BIAS_METRICS})
 UNSCORED = ("subject", "subject_id", "statement", "prediction_label", "best", "margin", "demonstrations")
 
 
-class DetailTable(NamedTuple):
-    """A table with its title; tables that are `long` are printed only on request."""
-
-    title: str
-    table: pd.DataFrame
-    long: bool = False
-
-
 def detail_scores(rows: pd.DataFrame, dimensions: Iterable[str] = ()) -> pd.DataFrame:
     """Return the tidy scores of `DETAIL_METRICS` of rows that rank options.
 
@@ -56,27 +47,28 @@ def without_details(scores: pd.DataFrame) -> pd.DataFrame:
     return scores[~scores["metric"].isin(DETAIL_METRICS)]
 
 
-def detail_tables(rows: pd.DataFrame, scores: pd.DataFrame) -> list[DetailTable]:
+def detail_tables(rows: pd.DataFrame, scores: pd.DataFrame) -> list[tuple[str, pd.DataFrame, bool]]:
     """Return the tables of a result's details, for its rows and its tidy scores; none for a probe without options.
 
-    Tables that are computed from rows are left out where there are none.
+    Each has a title in front, and at the end whether it is so long that it is printed only on request. Tables that are
+    computed from rows are left out where there are none.
     """
     overall = scores[scores["dimension"] == OVERALL]
     tables = [
-        DetailTable(title, overall.loc[overall["metric"].isin(metrics), ["metric", "value", "n", "low", "high"]])
+        (title, overall.loc[overall["metric"].isin(metrics), ["metric", "value", "n", "low", "high"]], False)
         for title, metrics in OVERALL_TABLES.items()
     ]
     metrics = set(overall["metric"])
     if FLIPS in metrics and len(rows):
-        tables.append(DetailTable("accuracy by relation and template", wordings(rows), long=True))
+        tables.append(("accuracy by relation and template", wordings(rows), True))
     if GOLD_DISTANCE in metrics and len(rows):
         options = answer_bias(rows)
         summary = bias_summary(options).dropna(axis=1, how="all").rename_axis("relation").reset_index()
-        tables += [DetailTable("answer bias by relation", summary, True), DetailTable("options", options, True)]
+        tables += [("answer bias by relation", summary, True), ("options", options, True)]
     for title, dimension in CURVE_TITLES.items():
         curve = scores.loc[scores["dimension"] == dimension, ["metric", "group", "value", "n", "low", "high"]]
-        tables.append(DetailTable(title, curve, long=True))
-    return [entry for entry in tables if len(entry.table)]
+        tables.append((title, curve, True))
+    return [entry for entry in tables if len(entry[1])]
 
 
 def needs_full_run(rows: pd.DataFrame) -> bool:

@@ -1,7 +1,6 @@
 """Template sensitivity: how much the outcome of an item depends on its wording."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -77,13 +76,13 @@ def variance_components(rows: pd.DataFrame) -> dict[str, float]:
     tables = list(_crossed_outcomes(rows))
     if not tables:
         return {}
-    squares = [_squares(outcomes) for outcomes in tables]
+    item_squares, template_squares, residual_squares = map(sum, zip(*map(_squares, tables), strict=True))
     n, k = (np.array(sizes, dtype=float) for sizes in zip(*(table.shape for table in tables), strict=True))
     if not ((n > 1) & (k > 1)).any():
         return {}
-    residual = sum(part.residual for part in squares) / ((n - 1) * (k - 1)).sum()
-    item = (sum(part.item for part in squares) - (n - 1).sum() * residual) / (k * (n - 1)).sum()
-    template = (sum(part.template for part in squares) - (k - 1).sum() * residual) / (n * (k - 1)).sum()
+    residual = residual_squares / ((n - 1) * (k - 1)).sum()
+    item = (item_squares - (n - 1).sum() * residual) / (k * (n - 1)).sum()
+    template = (template_squares - (k - 1).sum() * residual) / (n * (k - 1)).sum()
     within = {"item": float(item), "template": float(template), "item_template": float(residual)}
     if len(tables) == 1:
         return within
@@ -99,14 +98,6 @@ def variance_shares(components: Mapping[str, float]) -> dict[str, float]:
     return {name: value / total for name, value in positive.items()} if total else {}
 
 
-class _Squares(NamedTuple):
-    """Sums of squares within one relation."""
-
-    item: float
-    template: float
-    residual: float
-
-
 def _crossed_outcomes(rows: pd.DataFrame) -> Iterator[Floats]:
     """Yield the outcomes of each relation, shape (items, templates), if each item was asked with each template."""
     for _, part in by_space(rows):
@@ -115,11 +106,12 @@ def _crossed_outcomes(rows: pd.DataFrame) -> Iterator[Floats]:
             yield outcomes
 
 
-def _squares(outcomes: Floats) -> _Squares:
+def _squares(outcomes: Floats) -> tuple[float, float, float]:
+    """Return the sums of squares of items, templates and residuals within one relation."""
     n, k = outcomes.shape
     mean, items, templates = outcomes.mean(), outcomes.mean(axis=1), outcomes.mean(axis=0)
     residuals = outcomes - items[:, None] - templates[None, :] + mean
-    return _Squares(k * ((items - mean) ** 2).sum(), n * ((templates - mean) ** 2).sum(), (residuals**2).sum())
+    return k * ((items - mean) ** 2).sum(), n * ((templates - mean) ** 2).sum(), (residuals**2).sum()
 
 
 def _between(means: Floats, weights: Floats, errors: Floats) -> float:

@@ -40,6 +40,8 @@ from probing.template import Prompt, prompt
 
 NO_TEMPLATES = "generic subjects need templates, and these items have sentences of their own"
 Options = tuple[str, ...]
+# The row of an item, and the scores of the texts by which its options were ranked.
+ScoredRow = tuple[Row, Item, OptionScores]
 ScoreOptions = Callable[[Sequence[Request]], Iterator[Floats | TooLong]]
 
 
@@ -52,14 +54,6 @@ class RankedOptions(NamedTuple):
     scores: Floats
     scored: OptionScores
     second: Floats | None = None
-
-
-class ScoredRow(NamedTuple):
-    """The row of an item, and the scores of the texts by which its options were ranked."""
-
-    columns: Row
-    item: Item
-    scores: OptionScores
 
 
 @dataclass(frozen=True)
@@ -105,20 +99,21 @@ class MultipleChoice(Probe):
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
     ) -> Iterator[Row | TooLong]:
         for row in self._scored_rows(model, relation, template, settings):
-            yield row if isinstance(row, TooLong) else row.columns
+            yield row if isinstance(row, TooLong) else row[0]
 
     def rows_with_tokens(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
     ) -> Iterator[tuple[Row, ItemTokens] | TooLong]:
         """Yield each row with the tokens by which its options were ranked, or the error that its item is too long."""
-        for row in self._scored_rows(model, relation, template, settings):
-            if isinstance(row, TooLong):
-                yield row
+        for scored in self._scored_rows(model, relation, template, settings):
+            if isinstance(scored, TooLong):
+                yield scored
                 continue
-            options = zip(relation.options_of(row.item), row.scores.texts, strict=False)
-            sentence = slotted(relation, row.item, template)
-            marks = (self.marks(sentence, row.item.subject, *option) for option in options)
-            yield row.columns, item_tokens(row.scores, marks)
+            row, item, scores = scored
+            options = zip(relation.options_of(item), scores.texts, strict=False)
+            sentence = slotted(relation, item, template)
+            marks = (self.marks(sentence, item.subject, *option) for option in options)
+            yield row, item_tokens(scores, marks)
 
     def marks(self, sentence: str, subject: str, option: str, statement: str) -> str:
         """Return the scored statement with marks in place of subject and option (`marked`)."""
@@ -153,7 +148,7 @@ class MultipleChoice(Probe):
             if shown:
                 row["statement"] = as_context(relation, shown, template) + row["statement"]
                 row["demonstrations"] = [example.index for example in shown]
-            return ScoredRow(row, item, answer.scored)
+            return row, item, answer.scored
 
         extra_columns = self._extra_columns(model, relation, template, settings)
         answers = self.answers(model, requests, settings)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -34,15 +34,6 @@ from probing.template import Prompt
 By = Literal["token", "word"]
 # The sentence itself is the option, and stays as it is.
 WHOLE_SENTENCE = Prompt(("", ""), verbatim=True)
-
-
-class Measured(NamedTuple):
-    """A sentence and its figures; `log_prob` is the sum over its `tokens` scored tokens."""
-
-    text: str
-    tokens: int
-    log_prob: float
-    perplexity: float
 
 
 @dataclass(frozen=True)
@@ -82,7 +73,7 @@ class Perplexity(Probe):
     def rows(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
     ) -> Iterator[Row | TooLong]:
-        def row(item: Item, sentence: Measured) -> Row:
+        def row(item: Item, sentence: Row) -> Row:
             tags = relation.tags_of(item)
             cells = {
                 "relation": relation.label,
@@ -90,14 +81,11 @@ class Perplexity(Probe):
                 "index": item.index,
                 "subject": item.subject,
                 "subject_id": item.subject_id,
-                "statement": sentence.text,
+                "statement": sentence["statement"],
                 "true": item.is_true,
                 "repetitions": [int(number) for number in tags["repetitions"]],
-                "scores": [sentence.log_prob],
-                "log_prob": sentence.log_prob,
-                "tokens": sentence.tokens,
-                "words": len(sentence.text.split()),
-                "perplexity": sentence.perplexity,
+                "scores": [sentence["log_prob"]],
+                **sentence,
             }
             return cells | self.tag_cells(relation, item, cells)
 
@@ -116,19 +104,28 @@ class Perplexity(Probe):
         """Return all tags but those that are columns of their own."""
         return {tag: value for tag, value in tag_cells(relation, item).items() if tag not in ASKED_TAGS}
 
-    def measure(self, model: LanguageModel, sentences: Iterable[str]) -> Iterator[Measured | TooLong]:
-        """Yield the figures of the sentences, in their order, or the error that one is too long."""
+    def measure(self, model: LanguageModel, sentences: Iterable[str]) -> Iterator[Row | TooLong]:
+        """Yield each sentence with its figures, in their order, or the error that one is too long.
+
+        `log_prob`: the sum over its scored `tokens`.
+        """
         self.refuse_kind(model.card.kind)
         scoring = Scoring(**self.fixed, start=not self.public_code)
         for text, scores in scored_sentences(model, sentences, scoring):
             yield unless_too_long(partial(self._measured, model, text), scores)
 
-    def _measured(self, model: LanguageModel, text: str, scores: OptionScores) -> Measured:
+    def _measured(self, model: LanguageModel, text: str, scores: OptionScores) -> Row:
         log_probs = scores.log_probs[0]
         perplexity = self._perplexity(text, log_probs, model.card.kind)
         if not isfinite(perplexity):
             raise NonFiniteScores.of(model.card.id, f"for {text[:80]!r}", "perplexity")
-        return Measured(text, len(log_probs), float(log_probs.sum()), perplexity)
+        return {
+            "statement": text,
+            "log_prob": float(log_probs.sum()),
+            "tokens": len(log_probs),
+            "words": len(text.split()),
+            "perplexity": perplexity,
+        }
 
     def _perplexity(self, text: str, log_probs: Floats, kind: Kind) -> float:
         if self.public_code:

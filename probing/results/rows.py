@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -57,15 +57,8 @@ def join(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
 
 
-class OptionRange(NamedTuple):
-    """The options of the items of a relation from the index `first` to the index `last`."""
-
-    first: int
-    last: int
-    options: tuple[str, ...]
-
-
-# By the relation's label, in the order of the items.
+# The options of the items of a relation from a first to a last index; by the relation's label, in the order of items.
+OptionRange = tuple[int, int, tuple[str, ...]]
 OptionRanges = Mapping[str, Sequence[OptionRange]]
 
 
@@ -122,7 +115,7 @@ def _ranges(relation: Relation) -> Iterator[OptionRange]:
     for options, sharing in groupby(items, relation.options_of):
         indices = [item.index for item in sharing]
         if len(options) > 1:
-            yield OptionRange(indices[0], indices[-1], options)
+            yield indices[0], indices[-1], options
 
 
 def labels_of(ranges: OptionRanges, relation: str, index: int | None) -> tuple[str, ...]:
@@ -134,23 +127,26 @@ def labels_of(ranges: OptionRanges, relation: str, index: int | None) -> tuple[s
         raise BadInput("The result has no labels of options.", "Load it from its folder, or measure it again.")
     if relation not in ranges:
         raise BadInput(f"The result has no options of relation {relation!r}.", f"Choose from: {', '.join(ranges)}.")
-    own = [part for part in ranges[relation] if index is None or part.first <= index <= part.last]
+    own = [options for first, last, options in ranges[relation] if index is None or first <= index <= last]
     if not own:
         raise BadInput(f"Relation {relation} has no item {index}.", "Choose one of the column index.")
-    if len({part.options for part in own}) > 1:
+    if len(set(own)) > 1:
         raise BadInput(f"The items of {relation} have different options.", "Name one: option_labels(relation, index).")
-    return own[0].options
+    return own[0]
 
 
 def ranges_as_json(ranges: OptionRanges) -> str:
-    """Return the text that is stored: by relation, objects with the fields of `OptionRange`."""
-    plain = {relation: [part._asdict() for part in parts] for relation, parts in ranges.items()}
+    """Return the text that is stored: by relation, an object for each range."""
+    plain = {
+        relation: [{"first": first, "last": last, "options": options} for first, last, options in parts]
+        for relation, parts in ranges.items()
+    }
     return json.dumps(plain, ensure_ascii=False)
 
 
 def ranges_from_json(text: str | bytes) -> OptionRanges:
     return {
-        relation: [OptionRange(part["first"], part["last"], tuple(part["options"])) for part in parts]
+        relation: [(part["first"], part["last"], tuple(part["options"])) for part in parts]
         for relation, parts in json.loads(text).items()
     }
 

@@ -27,19 +27,23 @@ def test_the_scores_of_a_probe_hold_those_of_details_and_the_rest(rows: pd.DataF
 
 def test_every_table_has_rows_and_long_ones_are_marked(rows: pd.DataFrame) -> None:
     tables = detail_tables(rows, MultipleChoice().scores(rows))
-    assert [entry.title for entry in tables if not entry.long] == ["template sensitivity", "answer bias", "confidence"]
-    assert [entry.title for entry in tables if entry.long] == [
+    assert [title for title, _, is_long in tables if not is_long] == [
+        "template sensitivity",
+        "answer bias",
+        "confidence",
+    ]
+    assert [title for title, _, is_long in tables if is_long] == [
         "accuracy by relation and template",
         "answer bias by relation",
         "options",
         "calibration by largest probability",
         "calibration by margin",
     ]
-    assert all(len(entry.table) for entry in tables)
+    assert all(len(table) for _, table, _ in tables)
 
 
 def test_upper_bounds_leave_only_template_sensitivity(rows: pd.DataFrame) -> None:
     decided = rows.assign(exact=[[False] * len(scores) for scores in rows["scores"]])
     tables = detail_tables(decided, MultipleChoice().scores(decided))
-    assert {entry.title for entry in tables} == {"template sensitivity", "accuracy by relation and template"}
+    assert {title for title, _, _ in tables} == {"template sensitivity", "accuracy by relation and template"}
     assert (needs_full_run(decided), needs_full_run(rows)) == (True, False)

@@ -70,4 +70,6 @@ def test_a_masked_model_hides_one_token_at_a_time_as_the_probe_does(
     assert main(["perplexity", "bert", "--sentences", str(tmp_path / "own.txt")]) == 0
     printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     expected = list(map(fitting, Perplexity().measure(model, sentences)))
-    assert [(line["tokens"], line["perplexity"]) for line in printed] == [(of.tokens, of.perplexity) for of in expected]
+    assert [(line["tokens"], line["perplexity"]) for line in printed] == [
+        (of["tokens"], of["perplexity"]) for of in expected
+    ]

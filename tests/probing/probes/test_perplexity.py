@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import exp
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ import torch
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, NonFiniteScores
 from probing.language_model import OptionScores, Request, Scoring
-from probing.probes.perplexity import Measured, Perplexity
+from probing.probes.perplexity import Perplexity
 from probing.probes.probe import changed_options, declared_options, make, parse
 from probing.results.result import Result
 from probing.runner import run
@@ -42,7 +43,7 @@ class Says(FakeModel):
 MASKED = replace(FAKE_CARD, kind="masked")
 
 
-def measure(model: FakeModel, text: str = "Oslo is fine", **options: object) -> Measured:
+def measure(model: FakeModel, text: str = "Oslo is fine", **options: object) -> dict[str, Any]:
     return next(make(Perplexity, options).measure(model, [text]))  # type: ignore[attr-defined]
 
 
@@ -57,16 +58,19 @@ def item(index: int, text: str, truth: str) -> Item:
 
 def test_perplexity_by_hand() -> None:
     """The mean of 1, 2, 3 and 6 is 3."""
-    assert measure(Says()) == Measured("Oslo is fine", 4, -12.0, pytest.approx(exp(3)))
+    assert measure(Says()) == {
+        **{"statement": "Oslo is fine", "log_prob": -12.0, "tokens": 4, "words": 3},
+        "perplexity": pytest.approx(exp(3)),
+    }
 
 
 def test_by_word_it_divides_by_what_stands_between_spaces() -> None:
-    assert measure(Says(), by="word").perplexity == pytest.approx(exp(12 / 3))
+    assert measure(Says(), by="word")["perplexity"] == pytest.approx(exp(12 / 3))
 
 
 def test_the_public_code_of_causal_models_by_hand() -> None:
     """No start token and no last token: the mean of 2 and 3, times 3/4."""
-    assert measure(Says(), public_code=True).perplexity == pytest.approx(exp(2.5 * 3 / 4))
+    assert measure(Says(), public_code=True)["perplexity"] == pytest.approx(exp(2.5 * 3 / 4))
 
 
 def test_the_public_code_leaves_no_choice_of_a_start_token() -> None:
@@ -78,7 +82,7 @@ def test_the_public_code_leaves_no_choice_of_a_start_token() -> None:
 
 
 def test_the_public_code_of_masked_models_counts_the_special_tokens() -> None:
-    assert measure(Says(MASKED), public_code=True).perplexity == pytest.approx(exp(12 / 6))
+    assert measure(Says(MASKED), public_code=True)["perplexity"] == pytest.approx(exp(12 / 6))
 
 
 def test_the_public_code_needs_three_tokens() -> None:
@@ -120,7 +124,7 @@ def test_a_benchmark_without_true_and_false_statements_is_refused(benchmark: Ben
 
 def test_a_statement_stays_as_it_is(model: FakeModel) -> None:
     sure = FakeModel(knows=["oslo is fine"])
-    assert next(Perplexity().measure(sure, ["oslo is fine"])).perplexity == pytest.approx(1.0, abs=1e-5)
+    assert next(Perplexity().measure(sure, ["oslo is fine"]))["perplexity"] == pytest.approx(1.0, abs=1e-5)
     assert next(Perplexity().measure(model, ["Oslo is fine"])) != next(Perplexity().measure(model, ["oslo is fine"]))
 
 
@@ -128,32 +132,35 @@ def test_a_statement_stays_as_it_is(model: FakeModel) -> None:
 def test_causal_perplexity_is_the_librarys_loss(build: object, tmp_path: Path) -> None:
     model = load(str(build(tmp_path)), device="cpu")  # type: ignore[operator]
     for measured in Perplexity().measure(model, SENTENCES):
-        ids = [model.tokenizer.bos_token_id, *model.tokenizer(measured.text, add_special_tokens=False).input_ids]
+        ids = [
+            model.tokenizer.bos_token_id,
+            *model.tokenizer(measured["statement"], add_special_tokens=False).input_ids,
+        ]
         tensor = torch.tensor([ids])
         loss = model.network(input_ids=tensor, labels=tensor).loss.item()
-        assert measured.perplexity == pytest.approx(exp(loss), rel=1e-4)
-        assert measured.tokens == len(ids) - 1
+        assert measured["perplexity"] == pytest.approx(exp(loss), rel=1e-4)
+        assert measured["tokens"] == len(ids) - 1
 
 
 def test_pseudo_perplexity_is_the_librarys_loss_token_by_token(tmp_path: Path) -> None:
     model = load(str(build_bert(tmp_path)), device="cpu")
     for measured in Perplexity().measure(model, SENTENCES):
-        ids = torch.tensor([model.tokenizer(measured.text).input_ids])
+        ids = torch.tensor([model.tokenizer(measured["statement"]).input_ids])
         losses = []
         for position in range(1, ids.shape[1] - 1):
             hidden, labels = ids.clone(), torch.full_like(ids, -100)
             hidden[0, position], labels[0, position] = model.tokenizer.mask_token_id, ids[0, position]
             losses.append(model.network(input_ids=hidden, labels=labels).loss.item())
-        assert measured.perplexity == pytest.approx(exp(np.mean(losses)), rel=1e-4)
-        assert measured.tokens == len(losses)
+        assert measured["perplexity"] == pytest.approx(exp(np.mean(losses)), rel=1e-4)
+        assert measured["tokens"] == len(losses)
 
 
 def test_the_public_code_is_the_librarys_loss_without_the_last_token(tmp_path: Path) -> None:
     model = load(str(build_gpt2(tmp_path)), device="cpu")
     for measured in Perplexity(public_code=True).measure(model, SENTENCES):
-        ids = torch.tensor([model.tokenizer(measured.text).input_ids])
+        ids = torch.tensor([model.tokenizer(measured["statement"]).input_ids])
         loss = model.network(input_ids=ids[:, :-1], labels=ids[:, :-1]).loss.item()
-        assert measured.perplexity == pytest.approx(exp(loss * (ids.shape[1] - 1) / ids.shape[1]), rel=1e-4)
+        assert measured["perplexity"] == pytest.approx(exp(loss * (ids.shape[1] - 1) / ids.shape[1]), rel=1e-4)
 
 
 def overall(result: Result) -> dict[str, float]:

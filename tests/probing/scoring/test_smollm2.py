@@ -121,11 +121,7 @@ def test_it_tells_50_true_from_50_false_statements_of_wn18rr(model: AnsweringMod
             "template": 0,
             "true": [sentence.true for sentence in sentences],
             "repetitions": [list(sentence.repetitions) for sentence in sentences],
-            "perplexity": [one.perplexity for one in measured],
-            "log_prob": [one.log_prob for one in measured],
-            "tokens": [one.tokens for one in measured],
-            "words": [len(one.text.split()) for one in measured],
-            "statement": [one.text for one in measured],
+            **{name: [one[name] for one in measured] for name in measured[0]},
         }
     )
     scores = Perplexity().scores(rows).set_index(["metric", "dimension", "group"])["value"]
@@ -133,10 +129,10 @@ def test_it_tells_50_true_from_50_false_statements_of_wn18rr(model: AnsweringMod
     assert scores["perplexity_median", "truth", "true"] < scores["perplexity_median", "truth", "false"]
     assert scores["superiority", "overall", "all"] > 0.7
     for one in measured[:3]:
-        ids = torch.tensor([[model.tokenizer.bos_token_id, *model.tokenizer(one.text).input_ids]])
+        ids = torch.tensor([[model.tokenizer.bos_token_id, *model.tokenizer(one["statement"]).input_ids]])
         with torch.inference_mode():
             loss = model.network(input_ids=ids, labels=ids).loss.item()
-        assert one.perplexity == pytest.approx(exp(loss), rel=1e-3)
+        assert one["perplexity"] == pytest.approx(exp(loss), rel=1e-3)
 
 
 def test_examples_make_it_more_specific_but_a_clause_after_the_blank_does_not(model: AnsweringModel) -> None:
