@@ -110,7 +110,7 @@ class ClozeboardLM(HFLM):  # type: ignore[misc]  # the harness has no types here
                     logger.warning("clozeboard: %d requests do not fit into memory as a tree.", len(window))
                     continue
                 for number, score in zip(window, scores, strict=True):
-                    yield number, self._cached(requests[number], (score.log_prob, score.likeliest))
+                    yield number, self._cached(requests[number], score)
                 bar.update(len(window))
 
     def loglikelihood_rolling(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> list[float]:

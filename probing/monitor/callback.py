@@ -4,7 +4,6 @@ import math
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,23 +30,14 @@ TRAINERS_OWN = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Cadence:
-    """When a training is probed: after every so many steps, epochs, evaluations or seconds; None for never."""
-
-    steps: int | None = None
-    epochs: int | None = None
-    evaluations: int | None = None
-    seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            types = (int, float) if name == "seconds" else (int,)
-            if value is not None and (type(value) not in types or value <= 0):
-                raise BadInput(f"every_{name} cannot be {value!r:.80}.", "Give a number above 0, or leave it out.")
-        if not any(vars(self).values()):
-            names = ", ".join(f"every_{name}" for name in vars(self))
-            raise BadInput("Nothing says when to probe.", f"Give one or more of: {names}.")
+def refuse_bad_cadence(**cadence: float | None) -> None:
+    """Raise `BadInput` unless a training is probed after every so many of something; None stands for never."""
+    for name, value in cadence.items():
+        types = (int, float) if name == "every_seconds" else (int,)
+        if value is not None and (type(value) not in types or value <= 0):
+            raise BadInput(f"{name} cannot be {value!r:.80}.", "Give a number above 0, or leave it out.")
+    if not any(cadence.values()):
+        raise BadInput("Nothing says when to probe.", f"Give one or more of: {', '.join(cadence)}.")
 
 
 class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers has no types here
@@ -110,7 +100,14 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
             name=name,
             **settings_and_options,
         )
-        self.cadence = Cadence(every_steps, every_epochs, every_evaluations, every_seconds)
+        refuse_bad_cadence(
+            every_steps=every_steps,
+            every_epochs=every_epochs,
+            every_evaluations=every_evaluations,
+            every_seconds=every_seconds,
+        )
+        self.every_steps, self.every_epochs = every_steps, every_epochs
+        self.every_evaluations, self.every_seconds = every_evaluations, every_seconds
         self.at_start, self.at_end = at_start, at_end
         self.tokenizer = tokenizer or trainer.processing_class
         self.save_to = Path(save_to) if save_to is not None else None
@@ -129,7 +126,7 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
 
         Raises `BadInput` if `metric_for_best_model` names a figure that no evaluation will have.
         """
-        if self.cadence.evaluations and args.eval_strategy == "no":
+        if self.every_evaluations and args.eval_strategy == "no":
             raise BadInput("This training never evaluates.", "Set eval_strategy, or give every_steps or every_epochs.")
         self._refuse_confusion()
         self._go_first()
@@ -144,10 +141,9 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: Any) -> None:
         """Probe after every so many steps or seconds, and after the last step."""
-        steps, seconds = self.cadence.steps, self.cadence.seconds
-        due = bool(steps and state.global_step % steps == 0) or self._ends(control)
-        if seconds and not due:
-            due = agreed(time.perf_counter() - self._last_time >= seconds)
+        due = bool(self.every_steps and state.global_step % self.every_steps == 0) or self._ends(control)
+        if self.every_seconds and not due:
+            due = agreed(time.perf_counter() - self._last_time >= self.every_seconds)
         if due:
             self._probe(state, control)
 
@@ -155,7 +151,7 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: Any
     ) -> None:
         """Probe after every so many epochs, and at the end of a training that something else has stopped."""
-        epochs = self.cadence.epochs
+        epochs = self.every_epochs
         if (epochs and round(state.epoch or 0) % epochs == 0) or self._ends(control):
             self._probe(state, control)
 
@@ -173,7 +169,7 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         sees the figure.
         """
         self._evaluations += 1
-        every = self.cadence.evaluations
+        every = self.every_evaluations
         if self._best_by or (every and self._evaluations % every == 0):
             self._probe(state, control)
         if state.global_step == self._last_step and any(name.startswith(PREFIX) for name in metrics):

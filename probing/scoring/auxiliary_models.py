@@ -38,15 +38,6 @@ JUDGED_PER_BATCH = 32
 
 
 @dataclass(frozen=True)
-class Auxiliary:
-    """A loaded model and its tokenizer; `description` names it with its commit and the digests of its files."""
-
-    network: Any
-    tokenizer: Any
-    description: str
-
-
-@dataclass(frozen=True)
 class Corrector:
     """A model that rewrites sentences; `remark` names it in the notes of the sample.
 
@@ -66,8 +57,10 @@ class Corrector:
     @classmethod
     def load(cls, model: str, commit: str = "") -> "Corrector":
         """Load a hub id, at a `commit`, or a folder in Hugging Face format; raise what `probing.load` raises."""
-        auxiliary = load_auxiliary(model, "a text-to-text model", lambda _: AutoModelForSeq2SeqLM, commit)
-        return cls(auxiliary.network, auxiliary.tokenizer, f"Grammar corrected by {auxiliary.description}.")
+        network, tokenizer, description = load_auxiliary(
+            model, "a text-to-text model", lambda _: AutoModelForSeq2SeqLM, commit
+        )
+        return cls(network, tokenizer, f"Grammar corrected by {description}.")
 
     def correct(self, sentences: Sequence[str]) -> Iterator[str]:
         """Yield the corrected sentences in order; a sentence whose correction is empty stays as it was."""
@@ -107,12 +100,10 @@ class Judge:
     @classmethod
     def load(cls, model: str, commit: str = "") -> "Judge":
         """Load a hub id, at a `commit`, or a folder in Hugging Face format; raise what `probing.load` raises."""
-        auxiliary = load_auxiliary(model, "a judge of acceptability", _auto_class, commit)
-        config = auxiliary.network.config
-        if _auto_class(config) is AutoModelForSeq2SeqLM:
-            return cls(auxiliary.description, partial(chances_by_words, auxiliary))
-        acceptable = acceptable_class(config.id2label)
-        return cls(auxiliary.description, partial(chances_by_class, auxiliary, acceptable))
+        network, tokenizer, about = load_auxiliary(model, "a judge of acceptability", _auto_class, commit)
+        if _auto_class(network.config) is AutoModelForSeq2SeqLM:
+            return cls(about, partial(chances_by_words, network, tokenizer))
+        return cls(about, partial(chances_by_class, network, tokenizer, acceptable_class(network.config.id2label)))
 
     def acceptability(self, sentences: Sequence[str]) -> Iterator[float]:
         """Yield the probability that each sentence is acceptable, in order."""
@@ -121,9 +112,12 @@ class Judge:
             yield from self.chances(sentences[start : start + JUDGED_PER_BATCH]).tolist()
 
 
-def load_auxiliary(model: str, purpose: str, auto_class: Callable[[Any], Any], commit: str = "") -> Auxiliary:
+def load_auxiliary(
+    model: str, purpose: str, auto_class: Callable[[Any], Any], commit: str = ""
+) -> tuple[Any, Any, str]:
     """Load a hub id or a folder in Hugging Face format, from safetensors and without running code of its own.
 
+    Return the network, its tokenizer, and what names it with its commit and the digests of its files.
     `auto_class`: maps the model's config to the class of transformers that loads it. `purpose`: what the model should
     be, for error messages.
     """
@@ -150,23 +144,23 @@ def load_auxiliary(model: str, purpose: str, auto_class: Callable[[Any], Any], c
     if tokenizer.pad_token is None:
         raise UnsupportedModel(f"{model} has no padding token.", "Save it with a tokenizer that names one.")
     digests = ", ".join(f"{name} {digest[:12]}" for name, digest in files.digests.items())
-    return Auxiliary(network.eval(), tokenizer, f"{model} {files.commit} ({digests})")
+    return network.eval(), tokenizer, f"{model} {files.commit} ({digests})"
 
 
 @torch.inference_mode()
-def chances_by_class(judge: Auxiliary, acceptable: int, sentences: Sequence[str]) -> torch.Tensor:
+def chances_by_class(network: Any, tokenizer: Any, acceptable: int, sentences: Sequence[str]) -> torch.Tensor:
     """Return a classifier's probability of the class number `acceptable` for each sentence."""
-    encoded = judge.tokenizer(list(sentences), return_tensors="pt", padding=True)
-    logits: torch.Tensor = judge.network(input_ids=encoded.input_ids, attention_mask=encoded.attention_mask).logits
+    encoded = tokenizer(list(sentences), return_tensors="pt", padding=True)
+    logits: torch.Tensor = network(input_ids=encoded.input_ids, attention_mask=encoded.attention_mask).logits
     return logits.softmax(-1)[:, acceptable]
 
 
 @torch.inference_mode()
-def chances_by_words(judge: Auxiliary, sentences: Sequence[str]) -> torch.Tensor:
+def chances_by_words(network: Any, tokenizer: Any, sentences: Sequence[str]) -> torch.Tensor:
     """Return the probability that a text-to-text model answers "acceptable" rather than "unacceptable"."""
-    encoded = judge.tokenizer([COLA_PREFIX + text for text in sentences], return_tensors="pt", padding=True)
-    states = judge.network.get_encoder()(input_ids=encoded.input_ids, attention_mask=encoded.attention_mask)
-    scores = [_log_probability(judge, word, states, encoded.attention_mask) for word in VERDICTS]
+    encoded = tokenizer([COLA_PREFIX + text for text in sentences], return_tensors="pt", padding=True)
+    states = network.get_encoder()(input_ids=encoded.input_ids, attention_mask=encoded.attention_mask)
+    scores = [_log_probability(network, tokenizer, word, states, encoded.attention_mask) for word in VERDICTS]
     return torch.stack(scores, -1).softmax(-1)[:, 1]
 
 
@@ -190,8 +184,8 @@ def _auto_class(config: Any) -> Any:
     return AutoModelForSeq2SeqLM if in_words else AutoModelForSequenceClassification
 
 
-def _log_probability(judge: Auxiliary, word: str, states: Any, mask: torch.Tensor) -> torch.Tensor:
+def _log_probability(network: Any, tokenizer: Any, word: str, states: Any, mask: torch.Tensor) -> torch.Tensor:
     """Return the log-probability of the whole answer, its end token included, for each sentence."""
-    answer = judge.tokenizer(word, return_tensors="pt").input_ids.repeat(len(mask), 1)
-    logits: torch.Tensor = judge.network(encoder_outputs=states, attention_mask=mask, labels=answer).logits
+    answer = tokenizer(word, return_tensors="pt").input_ids.repeat(len(mask), 1)
+    logits: torch.Tensor = network(encoder_outputs=states, attention_mask=mask, labels=answer).logits
     return logits.log_softmax(-1).gather(-1, answer.unsqueeze(-1)).sum(dim=(1, 2))

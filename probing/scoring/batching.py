@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
 import torch
 from transformers import PreTrainedConfig, PreTrainedModel
@@ -35,20 +35,12 @@ BatchT = TypeVar("BatchT", bound=Batch)
 ResultT = TypeVar("ResultT")
 
 
-class Trial(NamedTuple):
-    """Batches of each of two sizes that are timed before one is chosen.
-
-    `fewest`: enough where every batch of the larger size is faster than all of the smaller one; `most`: where the times
-    overlap, the fastest batches of both sizes are compared after this many.
-    """
-
-    fewest: int
-    most: int
-
-
-# Other programs slow down single batches, and often several in a row, on a CPU but hardly on a GPU.
-CPU_TRIAL = Trial(4, 24)
-GPU_TRIAL = Trial(1, 3)
+# Batches of each of two sizes that are timed before one is chosen: the first number is enough where every batch of the
+# larger size is faster than all of the smaller one; where the times overlap, the fastest batches of both sizes are
+# compared after the second. Other programs slow down single batches, and often several in a row, on a CPU but hardly on
+# a GPU.
+CPU_TRIAL = (4, 24)
+GPU_TRIAL = (1, 3)
 
 
 @dataclass
@@ -117,11 +109,11 @@ class Budget:
             return
         self._rates[self.tokens].append(positions / (self._now() - started))
         smaller, larger = self._rates[self._best], self._rates[self._next]
-        trial = GPU_TRIAL if self.device.type == "cuda" else CPU_TRIAL
+        fewest, most = GPU_TRIAL if self.device.type == "cuda" else CPU_TRIAL
         timed = min(len(smaller), len(larger))
-        if timed >= trial.fewest and min(larger) >= MIN_SPEEDUP * max(smaller):
+        if timed >= fewest and min(larger) >= MIN_SPEEDUP * max(smaller):
             self._prefer(self._next)
-        elif timed >= trial.most:
+        elif timed >= most:
             self._prefer(self._next if max(larger) >= MIN_SPEEDUP * max(smaller) else self._best)
         else:
             self.tokens = self._best if len(smaller) <= len(larger) else self._next

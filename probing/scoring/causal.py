@@ -8,7 +8,6 @@ values of earlier rounds in a cache. docs/performance.md has a picture.
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -36,13 +35,6 @@ MANY_BRANCHES, LONG_BRANCHES = (40, 8), (10, 16)
 
 # A way of sharing prefixes: yields the log-probabilities of some sequences, computed together with others.
 FastLogProbs = Callable[[Sequence[Sequence[int]], Sequence[Sequence[int]]], Iterator[Floats]]
-
-
-class ContinuationScore(NamedTuple):
-    """The natural log-probability of a continuation, and whether each of its tokens is the likeliest one."""
-
-    log_prob: float
-    likeliest: bool
 
 
 class CausalModel(AnsweringModel):
@@ -92,9 +84,10 @@ class CausalModel(AnsweringModel):
             self.usage.add("score", len(sequences) * positions / total, positions)
         return [log_probs[index] for index in range(len(sequences))]
 
-    def continuations(self, sequences: Sequence[Sequence[int]], lengths: Sequence[int]) -> list[ContinuationScore]:
+    def continuations(self, sequences: Sequence[Sequence[int]], lengths: Sequence[int]) -> list[tuple[float, bool]]:
         """Score the last `lengths` tokens of each sequence of token ids, given all tokens before them.
 
+        Return the natural log-probability of each continuation, and whether all of its tokens are the likeliest ones.
         Every distinct prefix of the sequences is computed once. They must not be longer than `longest_shared`, and have
         a token or more before those that are scored; the last token of each is never computed.
         """
@@ -113,7 +106,7 @@ class CausalModel(AnsweringModel):
             for children, log_probs, best in self.trees.passes("score", work, tree, tree.before_scored, len(sequences)):
                 values[children], likeliest[children] = computed_values(log_probs), best.cpu().numpy()
         paths = [path[use] for path, use in zip(tree.paths, scored, strict=True)]
-        return [ContinuationScore(float(values[path].sum()), bool(likeliest[path].all())) for path in paths]
+        return [(float(values[path].sum()), bool(likeliest[path].all())) for path in paths]
 
     def at_blanks(
         self, inputs: Sequence[BlankInput], statements: float

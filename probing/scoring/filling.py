@@ -1,7 +1,6 @@
 """Filling blanks: the distribution over the vocabulary at one position, and the options that are a single token."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 
 import numpy as np
@@ -17,6 +16,8 @@ from probing.scoring.tokens import Encoded, Encoder, grouped
 from probing.template import Prompt, Statement
 
 OPTIONS_PER_WINDOW = 4096  # options that are tokenized together
+# An input, and each option's token (-1 if it is not a single one), shape (options,).
+Blank = tuple[BlankInput, Ints]
 IN_CONTEXT = Prompt(("It is ", "."))  # words are looked up as they are tokenized within a sentence
 
 
@@ -35,17 +36,17 @@ class Filler:
             encoded = blanks(group, self.model.encoder, self.model.blank)
             askers: dict[BlankInput, list[int]] = {}  # the requests of each distinct input
             answers: dict[int, BlankDistribution | TooLong] = {}
-            for index, blank in enumerate(encoded):
-                self.model.limits.refuse_empty(blank.input.ids)
-                if error := self.model.limits.too_long(blank.input.ids, blank.input.source):
+            for index, (read, _) in enumerate(encoded):
+                self.model.limits.refuse_empty(read.ids)
+                if error := self.model.limits.too_long(read.ids, read.source):
                     answers[index] = error
                 else:
-                    askers.setdefault(blank.input, []).append(index)
+                    askers.setdefault(read, []).append(index)
             for batch, logits in self.model.at_blanks(list(askers), len(group)) if askers else ():
                 inputs = iter(batch)
                 for chunk in softmax_chunks(logits):
                     requests_of_rows = [askers[key] for key in islice(inputs, len(chunk))]
-                    options = [[encoded[index].options for index in row] for row in requests_of_rows]
+                    options = [[encoded[index][1] for index in row] for row in requests_of_rows]
                     indices = chain.from_iterable(requests_of_rows)
                     answers.update(zip(indices, self._distributions(chunk, options), strict=True))
             yield from (answers[index] for index in range(len(group)))
@@ -96,17 +97,9 @@ class Filler:
         if not words:
             return None
         allowed = np.zeros(self.model.network.config.get_text_config().vocab_size, np.int64)
-        (blank,) = blanks([(IN_CONTEXT, words)], self.model.encoder, self.model.blank)
-        allowed[blank.options[blank.options >= 0]] = 1
+        ((_, tokens),) = blanks([(IN_CONTEXT, words)], self.model.encoder, self.model.blank)
+        allowed[tokens[tokens >= 0]] = 1
         return self.model.to_device(allowed).bool()
-
-
-@dataclass(frozen=True)
-class Blank:
-    """An input, and each option's token (-1 if it is not a single one); `options` has shape (options,)."""
-
-    input: BlankInput
-    options: Ints
 
 
 def blanks(requests: Sequence[Request], encoder: Encoder, blank: str) -> list[Blank]:
@@ -133,7 +126,7 @@ def _span_blanks(requests: Sequence[Request], encoder: SpanEncoder, blank: str) 
         source, ids = encoder.prefix(prompt.fill("", blank))
         written = (_up_to_option(next(encoded)) for _ in options)
         tokens = [_single_token(option, ids, (), special) for option in written]
-        span_blanks.append(Blank(BlankInput(ids, len(ids) - 1, source), np.array(tokens, np.int64)))
+        span_blanks.append((BlankInput(ids, len(ids) - 1, source), np.array(tokens, np.int64)))
     return span_blanks
 
 
@@ -158,7 +151,7 @@ def _filled(prompt: Prompt, option: str, in_text: bool, blank: str) -> Statement
 def _blank_after_text(unfilled: Encoded, filled: Sequence[Encoded], special: Sequence[int]) -> Blank:
     """Return a causal model's blank, which follows the text."""
     tokens = [_single_token(statement.ids, unfilled.ids, (), special) for statement in filled]
-    return Blank(BlankInput(unfilled.ids, len(unfilled.ids) - 1), np.array(tokens, np.int64))
+    return BlankInput(unfilled.ids, len(unfilled.ids) - 1), np.array(tokens, np.int64)
 
 
 def _blank_in_text(unfilled: Encoded, filled: Sequence[Encoded], mask: int, special: Sequence[int]) -> Blank:
@@ -176,11 +169,11 @@ def _blank_in_text(unfilled: Encoded, filled: Sequence[Encoded], mask: int, spec
     for frame in frames:
         before, after = frame.ids[: frame.position], frame.ids[frame.position + 1 :]
         tokens = [_single_token(statement.ids, before, after, special) for statement in filled]
-        candidates.append(Blank(frame, np.array(tokens, np.int64)))
-    fitting = [blank for blank in candidates if (blank.options >= 0).any()]
+        candidates.append((frame, np.array(tokens, np.int64)))
+    fitting = [(frame, tokens) for frame, tokens in candidates if (tokens >= 0).any()]
     if not fitting or fitting[0] is candidates[0]:
         return candidates[0]
-    return min(fitting, key=lambda blank: len(blank.input.ids))
+    return min(fitting, key=lambda blank: len(blank[0].ids))
 
 
 def _single_token(ids: Ids, before: Ids, after: Ids, special: Sequence[int]) -> int:

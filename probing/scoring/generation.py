@@ -6,7 +6,7 @@ of many. A network that may ignore the mask gets texts of one length.
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -102,7 +102,7 @@ def _continue(model: HFModel, batch: Sequence[Ids], tokens: int) -> list[Continu
             input_ids=ids,
             attention_mask=mask,
             generation_config=settings,
-            logits_processor=LogitsProcessorList([_RefuseNonFinite(model.card.id)]),
+            logits_processor=LogitsProcessorList([partial(_checked, model.card.id)]),
         )
     return [continuation(model.tokenizer, generated) for generated in sequences[:, ids.shape[1] :].tolist()]
 
@@ -117,15 +117,10 @@ def _without_recommendations(network: Any) -> Iterator[None]:
         network.generation_config = recommended
 
 
-@dataclass(frozen=True)
-class _RefuseNonFinite:
-    """Processor of logits that raises where they are not numbers; greedy decoding would pick any token there."""
-
-    model: str
-
-    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        refuse_non_finite(self.model, scores)
-        return scores
+def _checked(model: str, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+    """Return the logits; raise where they are not numbers, because greedy decoding would pick any token there."""
+    refuse_non_finite(model, scores)
+    return scores
 
 
 def refuse_non_finite(model: str, scores: torch.Tensor) -> None:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import signature
 from threading import get_ident
 from typing import Any, NamedTuple, Self
@@ -30,7 +30,17 @@ from probing.scoring.network_state import ScoringState, in_scoring_state
 from probing.scoring.pruning import FirstPassShare
 from probing.scoring.quantised import narrowest_dtype
 from probing.scoring.tensors import to_device
-from probing.scoring.tokens import Encoded, Encoder, SharedTokens, Window, chosen_start, facts_of, unknown, windows
+from probing.scoring.tokens import (
+    Encode,
+    Encoded,
+    Encoder,
+    Window,
+    chosen_start,
+    encode_once,
+    facts_of,
+    unknown,
+    windows,
+)
 from probing.start_token import AUTO, TokenizerFacts, refuse_start
 
 Narrow = Callable[[torch.Tensor], torch.Tensor]
@@ -71,7 +81,7 @@ class HFModel(ABC):
         self.encoder = self.make_encoder(AUTO)
         facts, option_only = self._tokenizer_facts(AUTO), self.encoder.option_only
         self.card = replace(card or self._card_of(network), tokenizer=facts, option_only=option_only)
-        self.shared: SharedTokens | None = None
+        self.shared: Encode | None = None
         self.usage = Usage()
         self.first_pass = FirstPassShare()
         self.limits = TextLimits(network, tokenizer, self.card.id)
@@ -101,7 +111,7 @@ class HFModel(ABC):
         """Share tokenized statements with other models by this memory, where the record tells the tokenizer's files."""
         files = [(name, digest) for name, digest in sorted(self.card.files.items()) if name in TOKENIZER_FILES]
         if files:
-            self.shared = SharedTokens(memory, (self.card.architecture, *files))
+            self.shared = partial(encode_once, memory, (self.card.architecture, *files))
 
     def make_encoder(self, start: str) -> Encoder:
         """Return the encoder with the start token that a setting chooses."""

@@ -208,7 +208,7 @@ class MaskedRounds:
         self._model, self._window, self._predictions = model, window, predictions
         self._values = np.full(len(predictions.input), np.nan)
         self._prompts = np.repeat(np.arange(len(window.sizes)), window.sizes)
-        self._costs = TokenCosts.of(predictions, self._prompts)
+        self._tokens = _tokens_of_prompts(predictions, self._prompts)
         self._completes_options = True
 
     def first_pass(self, statements: float) -> None:
@@ -229,7 +229,7 @@ class MaskedRounds:
         if self._completes_options:
             needed = table[options][np.isnan(log_probs[options])]
         else:
-            needed = table[options, self._costs.dearest(log_probs)[options]]
+            needed = table[options, _dearest(self._tokens, log_probs)[options]]
         self._completes_options = False
         prompts = len(np.unique(self._prompts[options]))
         longest = int(self._predictions.length.max())
@@ -241,29 +241,29 @@ class MaskedRounds:
         self._model.compute(self._predictions, inputs, self._values, statements)
 
 
-@dataclass(frozen=True)
-class TokenCosts:
-    """Expected log-probability of a token: its mean over those statements of the same prompt that have it computed.
+def _tokens_of_prompts(predictions: Predictions, prompts: Ints) -> Ints:
+    """Return a number for each pair of prompt and token, shape of `Predictions.of_statement`.
 
-    It is 0 if none of them has. `key`: a number for each pair of prompt and token, shape of `Predictions.of_statement`.
+    A pair becomes one number, because numpy finds distinct numbers far faster than distinct rows.
     """
+    target = predictions.target[predictions.of_statement]
+    pairs = prompts[:, None] * (int(predictions.target.max()) + 1) + target
+    numbers: Ints = np.unique(pairs, return_inverse=True)[1].reshape(pairs.shape)
+    return numbers
 
-    key: Ints
 
-    @classmethod
-    def of(cls, predictions: Predictions, prompts: Ints) -> "TokenCosts":
-        target = predictions.target[predictions.of_statement]
-        pairs = prompts[:, None] * (int(predictions.target.max()) + 1) + target
-        return cls(np.unique(pairs, return_inverse=True)[1].reshape(pairs.shape))
+def _dearest(tokens: Ints, log_probs: Floats) -> Ints:
+    """Return the column of the missing token (NaN) with the lowest expected log-probability, for each statement.
 
-    def dearest(self, log_probs: Floats) -> Ints:
-        """Return the column of the missing token (NaN) with the lowest expectation, for each statement."""
-        computed = (log_probs < 0).ravel()
-        keys, size = self.key.ravel()[computed], int(self.key.max()) + 1
-        sums, counts = np.bincount(keys, log_probs.ravel()[computed], size), np.bincount(keys, minlength=size)
-        expected = (sums / np.maximum(counts, 1))[self.key]
-        columns: Ints = np.where(np.isnan(log_probs), expected, np.inf).argmin(axis=1)
-        return columns
+    What is expected is the mean over those statements of the same prompt that have the token computed, 0 if none has.
+    `tokens`: of `_tokens_of_prompts`.
+    """
+    computed = (log_probs < 0).ravel()
+    known, size = tokens.ravel()[computed], int(tokens.max()) + 1
+    sums, counts = np.bincount(known, log_probs.ravel()[computed], size), np.bincount(known, minlength=size)
+    expected = (sums / np.maximum(counts, 1))[tokens]
+    columns: Ints = np.where(np.isnan(log_probs), expected, np.inf).argmin(axis=1)
+    return columns
 
 
 def hidden_with(statement: Encoded, column: int, pll: PLL) -> Sequence[int]:

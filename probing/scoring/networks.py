@@ -5,11 +5,12 @@ Hugging Face format, if they are the same when they are read again.
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import redirect_stderr
+from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 import transformers
@@ -55,6 +56,8 @@ AUTO_CLASSES: Mapping[Kind, Any] = {
     "masked": AutoModelForMaskedLM,
     "encoder-decoder": AutoModelForSeq2SeqLM,
 }
+# Returns a network and what transformers says about its loading.
+Loader = Callable[..., tuple[PreTrainedModel, dict[str, Any]]]
 LARGEST_BUFFERS = 10**9  # bytes of what a network computes when it is built, such as positions and masks
 WEIGHTS = "model.safetensors"
 CONFIG = "config.json"
@@ -64,7 +67,7 @@ MEMORY_SHARE = 0.5
 
 def load_network(source: CheckedSource, folder: Path, options: LoadingOptions) -> PreTrainedModel:
     """Load the network, after building it without memory to see whether all of its weights are there."""
-    auto = _loader(source)
+    load = _loader(source)
     arguments = source.arguments(folder) | {"dtype": options.dtype, "output_loading_info": True}
     if options.attention:
         arguments["attn_implementation"] = options.attention
@@ -76,10 +79,10 @@ def load_network(source: CheckedSource, folder: Path, options: LoadingOptions) -
                 arguments["use_safetensors"] = True
                 if source.description.text_part and source.description.text_part.stands_alone:
                     arguments["key_mapping"] = RENAMED
-                _compare_with_files(source, auto, folder, arguments)
+                _compare_with_files(source, load, folder, arguments)
             placement = options.placement(source.parameters)
             with without_advice():
-                network, info = auto.from_pretrained(**arguments, **quantised, device_map=placement)
+                network, info = load(**arguments, **quantised, device_map=placement)
     except LOADING_ERRORS as error:
         if isinstance(error, torch.OutOfMemoryError):
             raise TooLarge(
@@ -93,44 +96,40 @@ def load_network(source: CheckedSource, folder: Path, options: LoadingOptions) -
     return loaded
 
 
-def _loader(source: CheckedSource) -> Any:
-    """Return what loads the network: the automatic class of its kind, or the class that the config names.
+def _loader(source: CheckedSource) -> Loader:
+    """Return what loads the network: that of the automatic class of its kind, or of the class that the config names.
 
     The automatic ones do not list the types of some networks, among them parts of larger models that were saved alone.
     """
-    auto = AUTO_CLASSES[source.kind]
+    load: Loader = AUTO_CLASSES[source.kind].from_pretrained
     if source.description is None:
-        return auto
+        return load
     model_type = source.description.config.get("model_type")
     named = getattr(transformers, source.description.architecture, None)
     is_its_class = model_type == getattr(getattr(named, "config_class", None), "model_type", None)
     part = source.description.text_part
     if named and part and not part.stands_alone:
-        return TextLoader(named)
-    return named if is_its_class and not is_listed(source.kind, str(model_type)) else auto
+        return partial(_load_text_part, named)
+    if named and is_its_class and not is_listed(source.kind, str(model_type)):
+        load = named.from_pretrained
+    return load
 
 
-class TextLoader(NamedTuple):
-    """Loads networks of a whole model without all that texts do not pass through."""
+def _load_text_part(whole: type[PreTrainedModel], **options: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
+    """Return a network of a whole model without all that texts do not pass through, and what the loader says of it."""
 
-    whole: type[PreTrainedModel]
+    def build(network: PreTrainedModel, *arguments: Any, **more: Any) -> None:
+        whole.__init__(network, *arguments, **more)
+        _keep(of_text(_parameters(network)).keys(), network)
 
-    def from_pretrained(self, **options: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
-        """Return the network and what the loader says about it."""
-        whole = self.whole
-
-        def build(network: PreTrainedModel, *arguments: Any, **more: Any) -> None:
-            whole.__init__(network, *arguments, **more)
-            _keep(of_text(_parameters(network)).keys(), network)
-
-        # from_pretrained builds the network by its class and fills it in one call. A class of the loading's own is the
-        # only place between the two, and what is removed there takes no memory. transformers renames tensors by the
-        # name and the module of the class, which are therefore those of the whole.
-        alone: Any = type(whole.__name__, (whole,), {"__init__": build, "__module__": whole.__module__})
-        network, info = alone.from_pretrained(**options)
-        # Pickling finds a class by its name and module, where only the whole is; the two differ in `__init__` alone.
-        network.__class__ = whole
-        return network, info
+    # from_pretrained builds the network by its class and fills it in one call. A class of the loading's own is the only
+    # place between the two, and what is removed there takes no memory. transformers renames tensors by the name and the
+    # module of the class, which are therefore those of the whole.
+    alone: Any = type(whole.__name__, (whole,), {"__init__": build, "__module__": whole.__module__})
+    network, info = alone.from_pretrained(**options)
+    # Pickling finds a class by its name and module, where only the whole is; the two differ in `__init__` alone.
+    network.__class__ = whole
+    return network, info
 
 
 def _keep(names: Collection[str], module: torch.nn.Module, prefix: str = "") -> None:
@@ -158,7 +157,7 @@ def _refuse_quantising(source: CheckedSource, options: LoadingOptions) -> None:
         )
 
 
-def _compare_with_files(source: CheckedSource, auto: Any, folder: Path, arguments: Mapping[str, Any]) -> None:
+def _compare_with_files(source: CheckedSource, load: Loader, folder: Path, arguments: Mapping[str, Any]) -> None:
     """Build the network of the config without memory, and compare it with the files of weights."""
     assert source.description is not None and source.listing is not None, "a GGUF file is not compared"
     plain = {}
@@ -166,11 +165,11 @@ def _compare_with_files(source: CheckedSource, auto: Any, folder: Path, argument
         files = weights_of(source.listing)
         refuse_bad_statistics(source.where, folder, files, source.description.tensors)
         plain = {"config": plain_config(folder)}
-    network, info = _quietly(auto, **arguments, **plain, device_map="meta", ignore_mismatched_sizes=True)
+    network, info = _quietly(load, **arguments, **plain, device_map="meta", ignore_mismatched_sizes=True)
     _compare(source, network, without_packed(info) if source.quantisation else info)
 
 
-def _quietly(auto: Any, **options: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
+def _quietly(load: Loader, **options: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
     """Return the network and what the loader says about it.
 
     Nothing is initialized: some networks compute masks in ordinary memory for that, of any size that the config names.
@@ -179,7 +178,7 @@ def _quietly(auto: Any, **options: Any) -> tuple[PreTrainedModel, dict[str, Any]
     PreTrainedModel.initialize_weights = lambda network: None
     try:
         with without_advice():
-            network, info = auto.from_pretrained(**options)
+            network, info = load(**options)
     finally:
         PreTrainedModel.initialize_weights = initialize
     return network, info

@@ -53,6 +53,8 @@ class PrefixTree:
         table = np.full((len(sequences), lengths.max()), -1, np.int64)
         tokens = np.fromiter(chain.from_iterable(sequences), np.int64, lengths.sum())
         table[np.arange(table.shape[1]) < lengths[:, None]] = tokens
+        # In sorted order, sequences with a common beginning are neighbours: a token is a new node where its row differs
+        # from the row above up to here, and otherwise has the node that the row above has in this column.
         order = np.lexsort(table.T[::-1])
         table = table[order]
         valid = table >= 0

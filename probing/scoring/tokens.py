@@ -5,7 +5,7 @@ Among the facts is the start token that a run's settings choose, found out by tr
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, replace
@@ -220,26 +220,30 @@ class _ApartEncoder(Encoder):
         return self._options[option]
 
 
-@dataclass(frozen=True)
-class SharedTokens:
-    """Statements that were tokenized for another model, to be taken again by one whose tokenizer is the same.
+# Tokenizes statements with an encoder, for a span.
+Encode = Callable[[Encoder, Sequence[Statement], Span], list[Encoded]]
 
-    `memory`: shared by the models of a sweep. `tokenizer`: what tells the tokenizer from others.
+
+def encode_once(
+    memory: dict[Any, list[Encoded]],
+    tokenizer: tuple[Any, ...],
+    encoder: Encoder,
+    statements: Sequence[Statement],
+    span: Span,
+) -> list[Encoded]:
+    """Return what the encoder returns, or what it returned for another model whose tokenizer is the same.
+
+    `memory`: shared by the models of a sweep, which keeps at most `KEPT_STATEMENTS`. `tokenizer`: what tells the
+    tokenizer from others.
     """
-
-    memory: dict[Any, list[Encoded]]
-    tokenizer: tuple[Any, ...]
-
-    def encode(self, encoder: Encoder, statements: Sequence[Statement], span: Span) -> list[Encoded]:
-        """Return what the encoder returns, which is kept until `KEPT_STATEMENTS` are."""
-        way = (type(encoder), encoder.special_tokens, encoder.start, span)
-        key = (self.tokenizer, way, tuple(statements))
-        if key in self.memory:
-            return list(self.memory[key])
-        encoded = encoder.encode(statements, span)
-        if sum(map(len, self.memory.values())) + len(encoded) <= KEPT_STATEMENTS:
-            self.memory[key] = encoded
-        return encoded
+    way = (type(encoder), encoder.special_tokens, encoder.start, span)
+    key = (tokenizer, way, tuple(statements))
+    if key in memory:
+        return list(memory[key])
+    encoded = encoder.encode(statements, span)
+    if sum(map(len, memory.values())) + len(encoded) <= KEPT_STATEMENTS:
+        memory[key] = encoded
+    return encoded
 
 
 def windows(
@@ -248,11 +252,11 @@ def windows(
     other: str = "",
     span: Span = "statement",
     size: int = STATEMENTS_PER_WINDOW,
-    shared: SharedTokens | None = None,
+    shared: Encode | None = None,
 ) -> Iterator[Window]:
     """Yield tokenized windows of whole prompts; a thread prepares the next one while the model works on this one.
 
-    `other` fills the blanks that are not scored. `shared`: statements that may be tokenized already.
+    `other` fills the blanks that are not scored. `shared`: what tokenizes in place of the encoder alone.
     """
     groups = grouped(requests, size)
 
@@ -261,7 +265,7 @@ def windows(
         if group is None:
             return None
         statements = [prompt.fill(option, other) for prompt, options in group for option in options]
-        encoded = shared.encode(encoder, statements, span) if shared else encoder.encode(statements, span)
+        encoded = shared(encoder, statements, span) if shared else encoder.encode(statements, span)
         return Window(encoded, [len(options) for _, options in group])
 
     pool = ThreadPoolExecutor(1, thread_name_prefix="tokenize")

@@ -64,7 +64,7 @@ def single_tokens(tokenizer: PreTrainedTokenizerBase, kind: Kind, texts: Sequenc
     spellings: dict[str, str] = {}
     for start in range(0, len(texts), OPTIONS_PER_WINDOW):
         window = texts[start : start + OPTIONS_PER_WINDOW]
-        (filled,) = blanks([(IN_CONTEXT, window)], encoder, blank)
-        single = [(text, token) for text, token in zip(window, filled.options.tolist(), strict=True) if token >= 0]
+        ((_, tokens),) = blanks([(IN_CONTEXT, window)], encoder, blank)
+        single = [(text, token) for text, token in zip(window, tokens.tolist(), strict=True) if token >= 0]
         spellings.update((text, tokenizer.decode([token]).strip()) for text, token in single)
     return spellings

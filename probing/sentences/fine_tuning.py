@@ -6,7 +6,6 @@ whatever relation they stand: "Paris is a city located in France" and "Paris is 
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
 
 import pandas as pd
@@ -22,31 +21,20 @@ COLUMNS = ("relation", "language", "index", "id", "template", "subject", "answer
 ItemKey = tuple[str, int]  # a relation's label and an item's index
 
 
-@dataclass(frozen=True)
-class Split:
-    """The share of the sentences of each relation that are for the test, and the seed that decides which."""
-
-    test: float = 0.2
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.test < 1:
-            raise BadInput(
-                f"A share of {self.test:g} for the test is not possible.", "Give 0 or more, and less than 1."
-            )
-
-
-def sentence_table(benchmark: Benchmark, split: Split) -> pd.DataFrame:
+def sentence_table(benchmark: Benchmark, test: float = 0.2, seed: int = 0) -> pd.DataFrame:
     """Return the sentences with their split: one row for each template and right answer of each item.
 
+    `test`: the share of the sentences of each relation that are for the test. `seed` decides which.
     `text` is the whole sentence, `masked` has ____ in place of the answer, and `prompt` is the text before it, empty
     where more than a period follows. Both are empty where the answer is the whole sentence. Statements of a graph that
     are false are left out.
     """
+    if not 0 <= test < 1:
+        raise BadInput(f"A share of {test:g} for the test is not possible.", "Give 0 or more, and less than 1.")
     relations = [
         (relation, [item for item in relation.items if item.is_true is not False]) for relation in benchmark.relations
     ]
-    splits = _splits(relations, split)
+    splits = _splits(relations, test, seed)
     if not splits:
         raise BadInput(f"{benchmark.slug} has no true sentences.", "Choose a benchmark with templates and answers.")
     rows = (
@@ -73,7 +61,7 @@ def _sentences(relation: Relation, item: Item) -> Iterator[tuple[object, ...]]:
             )
 
 
-def _splits(relations: Sequence[tuple[Relation, Sequence[Item]]], split: Split) -> dict[ItemKey, str]:
+def _splits(relations: Sequence[tuple[Relation, Sequence[Item]]], test: float, seed: int) -> dict[ItemKey, str]:
     """Return the split of every item.
 
     The items of each relation are grouped by the facts that they share, the groups mixed by the seed, and taken for
@@ -89,8 +77,8 @@ def _splits(relations: Sequence[tuple[Relation, Sequence[Item]]], split: Split) 
         by_relation[group[0][0]].append(group)
     splits: dict[ItemKey, str] = {}
     for label, members in by_relation.items():
-        free = int(split.test * sizes[label])
-        for group in Random(f"{split.seed} {label}").sample(members, len(members)):
+        free = int(test * sizes[label])
+        for group in Random(f"{seed} {label}").sample(members, len(members)):
             is_test = len(group) <= free
             free -= len(group) * is_test
             splits.update(dict.fromkeys(group, TEST if is_test else TRAIN))

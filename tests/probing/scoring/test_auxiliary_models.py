@@ -16,24 +16,23 @@ from transformers import (
 )
 
 from probing.errors import ModelNotFound, UnsafeModel, UnsupportedModel
-from probing.scoring.auxiliary_models import Auxiliary, Corrector, Judge, acceptable_class, load_auxiliary
+from probing.scoring.auxiliary_models import Corrector, Judge, acceptable_class, load_auxiliary
 from tests.tiny_models import build_bert, build_gpt2, classifier, metaspace_unigram, save, text_to_text, word_piece
 
 
-def load_judge(model: Path) -> Auxiliary:
+def load_judge(model: Path) -> tuple[Any, Any, str]:
     return load_auxiliary(str(model), "a judge", lambda config: AutoModelForSequenceClassification)
 
 
-def load_corrector(model: Path) -> Auxiliary:
+def load_corrector(model: Path) -> tuple[Any, Any, str]:
     return load_auxiliary(str(model), "a corrector", lambda config: AutoModelForSeq2SeqLM)
 
 
 def test_a_model_is_described_by_its_name_and_the_digests_of_its_files(tmp_path: Path) -> None:
-    judge = load_judge(save(tmp_path, classifier, word_piece(), seed=0))
-    digests = judge.description
+    network, _, digests = load_judge(save(tmp_path, classifier, word_piece(), seed=0))
     assert digests.startswith(f"{tmp_path} ")
     assert "model.safetensors " in digests and "tokenizer.json " in digests
-    assert not judge.network.training
+    assert not network.training
 
 
 def test_pickled_weights_a_gguf_file_and_a_model_that_is_not_there_are_refused(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def model(requests: list[Request]) -> AnsweringModel:
 def distinct(model: AnsweringModel, requests: Sequence[Request]) -> int:
     """Count the distinct prefixes of the inputs."""
     encoded = blanks(requests, model.encoder, model.blank)
-    return len({blank.input.ids[:end] for blank in encoded for end in range(1, len(blank.input.ids) + 1)})
+    return len({read.ids[:end] for read, _ in encoded for end in range(1, len(read.ids) + 1)})
 
 
 def computed(model: AnsweringModel, requests: Sequence[Request]) -> int:

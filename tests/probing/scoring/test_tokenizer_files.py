@@ -234,8 +234,8 @@ def test_a_loaded_model_a_network_in_memory_and_an_auxiliary_one_all_have_the_to
     helper = PreTrainedTokenizerFast(tokenizer_object=backend, **names)
     folder = save_model(tmp_path / "helper", lambda: text_to_text(len(helper)), helper, 0)
     set_keys(folder, "tokenizer_config.json", tokenizer_class="GPT2TokenizerFast")
-    from_text = load_auxiliary(str(folder), "a helper", lambda _: type(text_to_text(8)))
-    assert tokens(from_text.tokenizer) == tokens_of_file(folder)
+    _, tokenizer, _ = load_auxiliary(str(folder), "a helper", lambda _: type(text_to_text(8)))
+    assert tokens(tokenizer) == tokens_of_file(folder)
 
 
 def test_a_network_in_memory_is_scored_with_the_tokenizer_that_the_user_gives(tmp_path: Path) -> None:

@@ -9,18 +9,14 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.formats.geography import typed_sentences
-from probing.sentences.fine_tuning import COLUMNS, Split, sentence_table
+from probing.sentences.fine_tuning import COLUMNS, sentence_table
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 
-def table_of(benchmark: Benchmark, **split: float) -> pd.DataFrame:
-    return sentence_table(benchmark, Split(**split))
-
-
 @pytest.fixture(scope="module")
 def geography() -> pd.DataFrame:
-    return table_of(open_benchmark(FIXTURES / "geography"))
+    return sentence_table(open_benchmark(FIXTURES / "geography"))
 
 
 def small(*relations: Relation) -> Benchmark:
@@ -48,7 +44,10 @@ def test_no_pair_of_names_is_in_training_and_in_test(geography: pd.DataFrame) ->
 
 
 def test_facts_that_two_fact_types_share_stay_together() -> None:
-    typed, table = typed_sentences(FIXTURES / "geography"), table_of(open_benchmark(FIXTURES / "geography"), test=0.5)
+    typed, table = (
+        typed_sentences(FIXTURES / "geography"),
+        sentence_table(open_benchmark(FIXTURES / "geography"), test=0.5),
+    )
     split_of = dict(zip(table["id"], table["split"], strict=True))
     cities = {frozenset(s.names): s.id for key, s in typed if key == "city_country"}
     capitals = [(frozenset(s.names), s.id) for key, s in typed if key == "country_capital"]
@@ -66,14 +65,14 @@ def test_every_large_fact_type_has_about_its_share_of_the_test(geography: pd.Dat
 
 def test_equal_seeds_split_equally_and_others_differ() -> None:
     benchmark = open_benchmark(FIXTURES / "pairs")
-    first, again, other = (table_of(benchmark, seed=seed)["split"].tolist() for seed in (1, 1, 2))
+    first, again, other = (sentence_table(benchmark, seed=seed)["split"].tolist() for seed in (1, 1, 2))
     assert first == again != other
 
 
 def test_every_template_and_right_answer_makes_a_sentence() -> None:
     items = (Item(0, "Oslo", (0, 1)), Item(1, "Lima", (2,)))
     relation = Relation("r", ("[X] is in [Y].", "[Y] has [X]."), ("Norway", "Europe", "Peru"), items)
-    assert table_of(small(relation))["text"].tolist() == [
+    assert sentence_table(small(relation))["text"].tolist() == [
         "Oslo is in Norway.",
         "Oslo is in Europe.",
         "Norway has Oslo.",
@@ -97,7 +96,7 @@ def test_facts_are_the_same_by_id_whatever_their_language() -> None:
         )
         for language in ("en", "es")
     ]
-    table = table_of(small(*versions), test=0.5)
+    table = sentence_table(small(*versions), test=0.5)
     english, spanish = (table[table["language"] == language].set_index("index")["split"] for language in ("en", "es"))
     assert english.equals(spanish)
     assert set(english) == {"train", "test"}
@@ -106,13 +105,13 @@ def test_facts_are_the_same_by_id_whatever_their_language() -> None:
 def test_false_statements_of_a_graph_are_left_out() -> None:
     benchmark = open_benchmark(FIXTURES / "graph")
     true = [item for relation in benchmark.relations for item in relation.items if item.is_true]
-    table = table_of(benchmark)
+    table = sentence_table(benchmark)
     assert 0 < len(table) == len(true) < benchmark.size
     assert set(table["masked"]) == set(table["prompt"]) == {""}
 
 
 def test_impossible_shares_and_empty_benchmarks_are_refused() -> None:
     with pytest.raises(BadInput, match="share of 1 "):
-        Split(test=1)
+        sentence_table(small(), test=1)
     with pytest.raises(BadInput, match="no true sentences"):
-        table_of(small(Relation("r", ("[X] is [Y].",), ("a",), ())))
+        sentence_table(small(Relation("r", ("[X] is [Y].",), ("a",), ())))
