@@ -83,14 +83,15 @@ def plan(benchmark: Benchmark, chosen: Mapping[str, Any] | Settings) -> Plan:
     settings = replace(settings, options=changed_options(probe))
     probe.refuse_settings(settings)
     _refuse_missing_tags(benchmark, settings, probe)
-    selection = _Selection.of(benchmark, settings, probe)
+    selected, relations, _ = _selected(benchmark, settings, probe)
+    everything = _all_templates(relations)
     if settings.protocol == LM_EVAL:
-        settings = _with_harness_protocol(settings, selection)
-    in_order = {relation.id for relation in selection.benchmark.relations}
+        settings = _with_harness_protocol(settings, selected.slug, everything)
+    in_order = {relation.id for relation in selected.relations}
     settings = replace(
         settings,
         relations=tuple(r.id for r in benchmark.relations if r.id in in_order) if settings.relations else (),
-        templates=tuple(sorted(set(settings.templates))) or selection.all_templates,
+        templates=tuple(sorted(set(settings.templates))) or everything,
         **probe.fixed,
     )
     made = plan_of(benchmark, settings)
@@ -102,51 +103,48 @@ def plan(benchmark: Benchmark, chosen: Mapping[str, Any] | Settings) -> Plan:
 def plan_of(benchmark: Benchmark, settings: Settings) -> Plan:
     """Return the plan of a run that has exactly these settings, such as those of its record."""
     probe = probe_of(settings)
-    selection = _Selection.of(benchmark, settings, probe)
-    covered = tuple(part for relation in selection.relations for part in _parts(relation, settings.templates))
-    return Plan(selection.benchmark, settings, probe, covered, selection.skipped)
+    selected, relations, skipped = _selected(benchmark, settings, probe)
+    covered = tuple(part for relation in relations for part in _parts(relation, settings.templates))
+    return Plan(selected, settings, probe, covered, skipped)
 
 
 def template_counts(benchmark: Benchmark, settings: Settings) -> set[int]:
     """Return how many templates the relations have that a run with these settings asks, without repetitions."""
-    return _Selection.of(benchmark, settings, probe_of(settings)).template_counts
+    return _template_counts(_selected(benchmark, settings, probe_of(settings))[1])
 
 
 def all_templates(benchmark: Benchmark, settings: Settings) -> tuple[int, ...]:
     """Return the numbers of all templates, or () for all of them where relations differ in how many they have."""
-    return _Selection.of(benchmark, settings, probe_of(settings)).all_templates
+    return _all_templates(_selected(benchmark, settings, probe_of(settings))[1])
 
 
-class _Selection(NamedTuple):
-    """The benchmark with what the settings choose, those of its relations that are asked, and those that cannot be."""
+def _selected(
+    benchmark: Benchmark, settings: Settings, probe: Probe
+) -> tuple[Benchmark, list[Relation], tuple[Skipped, ...]]:
+    """Return the benchmark with what the settings choose, those of its relations that are asked, and the others.
 
-    benchmark: Benchmark
-    relations: Sequence[Relation]
-    skipped: tuple[Skipped, ...]
+    Raises `BadInput` where the probe can ask none of the chosen relations.
+    """
+    tags = _relation_tags(settings, probe)
+    usual = {tag: value for tag, value in benchmark.usual_tags.items() if tag not in tags}
+    chosen = benchmark.select(settings.relations, settings.limit, tags | usual, settings.sample, settings.seed)
+    skipped = tuple(Skipped(r.id, len(r.items), why) for r in chosen.relations if (why := probe.why_not(r)))
+    reasons = {relation: why for relation, _, why in skipped}
+    relations = [relation for relation in chosen.relations if relation.id not in reasons]
+    if chosen.relations and not relations:
+        why = "; ".join(dict.fromkeys(reasons.values()))
+        step = "Choose other relations or options, or another language."
+        raise BadInput(f"None of these relations can be asked: {why}.", step)
+    return chosen, relations, skipped
 
-    @classmethod
-    def of(cls, benchmark: Benchmark, settings: Settings, probe: Probe) -> "_Selection":
-        """Narrow the benchmark; raise `BadInput` where the probe can ask none of the chosen relations."""
-        tags = _relation_tags(settings, probe)
-        usual = {tag: value for tag, value in benchmark.usual_tags.items() if tag not in tags}
-        chosen = benchmark.select(settings.relations, settings.limit, tags | usual, settings.sample, settings.seed)
-        skipped = tuple(Skipped(r.id, len(r.items), why) for r in chosen.relations if (why := probe.why_not(r)))
-        reasons = {relation: why for relation, _, why in skipped}
-        relations = [relation for relation in chosen.relations if relation.id not in reasons]
-        if chosen.relations and not relations:
-            why = "; ".join(dict.fromkeys(reasons.values()))
-            step = "Choose other relations or options, or another language."
-            raise BadInput(f"None of these relations can be asked: {why}.", step)
-        return cls(chosen, relations, skipped)
 
-    @property
-    def template_counts(self) -> set[int]:
-        return {len(relation.templates) for relation in self.relations} - {0}
+def _template_counts(relations: Sequence[Relation]) -> set[int]:
+    return {len(relation.templates) for relation in relations} - {0}
 
-    @property
-    def all_templates(self) -> tuple[int, ...]:
-        counts = self.template_counts
-        return tuple(range(*counts)) if len(counts) == 1 else ()
+
+def _all_templates(relations: Sequence[Relation]) -> tuple[int, ...]:
+    counts = _template_counts(relations)
+    return tuple(range(*counts)) if len(counts) == 1 else ()
 
 
 def _parts(relation: Relation, templates: Sequence[int]) -> list[Part]:
@@ -172,13 +170,15 @@ def _named_settings(benchmark: Benchmark, values: Mapping[str, Any]) -> Settings
     return Settings(**{**settings, "probe": probe.name, "options": options})
 
 
-def _with_harness_protocol(settings: Settings, selection: _Selection) -> Settings:
-    """Return the settings with all templates, as lm-evaluation-harness asks; refuse what contradicts its protocol."""
+def _with_harness_protocol(settings: Settings, slug: str, everything: tuple[int, ...]) -> Settings:
+    """Return the settings with all templates, as lm-evaluation-harness asks; refuse what contradicts its protocol.
+
+    `everything`: the numbers of all templates, none where relations of the benchmark differ in how many they have.
+    """
     if not probe_named(settings.probe).harness_protocol:
         raise BadInput(f"The protocol {LM_EVAL} is not one of the probe {settings.probe}.", "Choose multiple_choice.")
-    everything = selection.all_templates
     if not everything:
-        problem = f"Relations of {selection.benchmark.slug} differ in their number of templates"
+        problem = f"Relations of {slug} differ in their number of templates"
         raise BadInput(f"{problem}, so that the mean over rows is not the accuracy.", "Leave out the protocol.")
     allowed = {**HARNESS_CHOICES, "templates": (Settings.templates, (), everything)}
     for name, values in allowed.items():
