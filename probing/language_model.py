@@ -168,7 +168,7 @@ class Usage:
             self.on_work()
 
 
-class LoadedModel(Protocol):
+class KnownModel(Protocol):
     """Protocol of what is known of a model that is loaded, be it in this process or in another one."""
 
     card: ModelCard
@@ -177,7 +177,7 @@ class LoadedModel(Protocol):
     def dtype(self) -> str: ...
 
 
-class LanguageModel(LoadedModel, Protocol):
+class LanguageModel(KnownModel, Protocol):
     """Protocol of a model: it answers streams of requests in their order and holds only a window of them in memory.
 
     A model that does not support a verb raises `UnsupportedModel`. A request that does not fit into its context is

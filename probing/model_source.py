@@ -8,7 +8,7 @@ from typing import Any, cast
 import probing
 from probing.errors import BadInput, ProbingError
 from probing.files.model_files import refuse_own_tokenizer
-from probing.language_model import LanguageModel, LoadedModel
+from probing.language_model import KnownModel, LanguageModel
 from probing.settings import AUTO_DTYPE, Settings, refuse_pll, usual_spelling
 
 # The strategies by which accelerate spreads a model over devices.
@@ -186,7 +186,7 @@ def refuse_bad_attention(name: Any) -> None:
         )
 
 
-def refuse_without_effect(settings: Mapping[str, Any], model: LoadedModel) -> None:
+def refuse_without_effect(settings: Mapping[str, Any], model: KnownModel) -> None:
     """Raise `BadInput` where the caller chose a setting that does nothing on this model; it would enter the record."""
     settings = usual_spelling(settings)
     dtype = settings.get("dtype", model.dtype)

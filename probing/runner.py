@@ -17,7 +17,7 @@ from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.files.folders import alone, refuse_occupied
 from probing.kinds import Kind
-from probing.language_model import LanguageModel, LoadedModel
+from probing.language_model import KnownModel, LanguageModel
 from probing.model_source import ModelSource, refuse_without_effect
 from probing.part_runner import Observer, probe_part
 from probing.plan import Part, Plan, plan
@@ -198,7 +198,7 @@ def _work_done(stored: Partial, work: Mapping[Part, WorkEstimate]) -> tuple[floa
     return sum(estimate.work for estimate in work.values()), done
 
 
-def _open_partial(out: Path, model: LoadedModel, plan: Plan, with_tokens: bool) -> Partial:
+def _open_partial(out: Path, model: KnownModel, plan: Plan, with_tokens: bool) -> Partial:
     card = model.card
     # A served model goes on at its address, although its weights are not pinned: the record says so.
     weights = {"served": card.id} if card.source == "served" else {"commit": card.commit, "files": card.files}

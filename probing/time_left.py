@@ -23,7 +23,7 @@ from probing.kinds import Kind
 from probing.language_model import (
     BlankDistribution,
     Continuation,
-    LoadedModel,
+    KnownModel,
     ModelCard,
     OptionScores,
     Request,
@@ -78,7 +78,7 @@ class Estimates:
         self._plan = plan
         self._made: dict[tuple[Kind, int], dict[Part, WorkEstimate]] = {}
 
-    def of(self, model: LoadedModel) -> Mapping[Part, WorkEstimate]:
+    def of(self, model: KnownModel) -> Mapping[Part, WorkEstimate]:
         """Return the work of each part, in the order in which they are probed."""
         kind = model.card.kind
         tokenizer: Any = getattr(getattr(model, "tokenizer", None), "backend_tokenizer", None)

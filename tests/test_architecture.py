@@ -62,6 +62,9 @@ SITE_LAYERS = [
 ]
 # Modules of this name stand twice until the last page has its tables in its template.
 REPLACED = {"tables"}
+# Classes of this name are in the library and in the site: what a benchmark's files say, and its row in the database; a
+# text that is scored, and a row of a question's page, until that has its table in its template.
+SHARED = {"Benchmark", "Statement"}
 LOADS_TORCH = (
     "probing.scoring.",
     "probing.monitor",
@@ -128,6 +131,20 @@ def test_no_module_name_stands_twice() -> None:
         names = [name for name in modules() if name.startswith(f"{package}.") and is_file(name)]
         last = [name.rpartition(".")[2] for name in names if ".commands." not in name and ".migrations." not in name]
         assert not {name for name in last if last.count(name) > 1} - REPLACED, package
+
+
+def test_no_class_of_the_library_has_a_name_twice() -> None:
+    """Neither in the library nor in the site on top of it, in which one would take them for each other."""
+    names = [
+        (module.partition(".")[0], node.name)
+        for module, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    ]
+    library = [name for package, name in names if package == "probing"]
+    site = {name for package, name in names if package == "leaderboard"}
+    assert {name for name in library if library.count(name) > 1} == set()
+    assert set(library) & site <= SHARED
 
 
 def is_file(name: str) -> bool:

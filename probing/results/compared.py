@@ -27,7 +27,7 @@ MODEL, BENCHMARK, SETTINGS, SOFTWARE = "model", "benchmark", "settings", "packag
 ASPECTS = (MODEL, BENCHMARK, SETTINGS, SOFTWARE)
 
 
-class Comparison(pd.DataFrame):
+class PairedDifferences(pd.DataFrame):
     """Paired differences: one row for each further result and group.
 
     docs/methods/comparing.md explains the columns.
@@ -41,7 +41,7 @@ class Comparison(pd.DataFrame):
     remarks: list[str]
 
     @classmethod
-    def of(cls, rows: Mapping[str, pd.DataFrame], records: Mapping[str, Mapping[str, Any]]) -> "Comparison":
+    def of(cls, rows: Mapping[str, pd.DataFrame], records: Mapping[str, Mapping[str, Any]]) -> "PairedDifferences":
         """Compare further results with the first one; `rows` and `records` are by the same names."""
         (first, record), *others = records.items()
         probe = probe_named(record["probe"])

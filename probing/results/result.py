@@ -29,7 +29,7 @@ from probing.extras import graph_objects
 from probing.files.folders import new_folder, replaced_folder
 from probing.probes import probe_named
 from probing.results.checkpoint import partial_folder
-from probing.results.compared import Comparison, refuse_other_benchmarks
+from probing.results.compared import PairedDifferences, refuse_other_benchmarks
 from probing.results.rows import (
     ITEMS,
     NO_ROWS,
@@ -145,7 +145,7 @@ class Result:
             raise BadInput(f"The metric {name} has no dimension {dimension!r}.", f"Choose from: {dimensions}.")
         return groups.set_index("group")[FIGURES].rename_axis(dimension)
 
-    def compare(self, *others: "Result") -> Comparison:
+    def compare(self, *others: "Result") -> PairedDifferences:
         """Return the paired differences between this result and others on the same benchmark: what `compare` prints.
 
         A data frame, whose columns docs/methods/comparing.md explains. Raises `BadInput` if the results cannot be
@@ -169,7 +169,7 @@ class Result:
         for result in results.values():
             refuse_without_rows(result.record, "A comparison")
         rows = {name: result.items for name, result in results.items()}
-        return Comparison.of(rows, {name: result.record for name, result in results.items()})
+        return PairedDifferences.of(rows, {name: result.record for name, result in results.items()})
 
     def metrics(self, *dimensions: str) -> dict[str, float]:
         """Return the scores as numbers by name, for loggers such as Weights & Biases and MLflow.

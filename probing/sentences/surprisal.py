@@ -35,7 +35,7 @@ COLUMNS = {
 
 
 @dataclass(frozen=True)
-class Measure:
+class SurprisalSettings:
     """What a table of surprisals has a row for, in which unit, and how the model is asked."""
 
     by: By = option("sentence", "what has a row: a whole sentence or a token")
@@ -44,17 +44,17 @@ class Measure:
     start: str = option(AUTO, "token before every sentence of a causal model: bos, eos, none, or a token's id")
 
     @classmethod
-    def of(cls, values: dict[str, Any]) -> "Measure":
-        """Return the measure with these values, each checked against its declaration."""
-        checked = cls(**{name: MEASURES[name].check(value) for name, value in values.items()})
+    def of(cls, values: dict[str, Any]) -> "SurprisalSettings":
+        """Return the settings with these values, each checked against its declaration."""
+        checked = cls(**{name: SETTINGS[name].check(value) for name, value in values.items()})
         normalised_start(checked.start)
         return checked
 
 
-MEASURES = declared(Measure)
+SETTINGS = declared(SurprisalSettings)
 
 
-class Scored(NamedTuple):
+class ScoredSentence(NamedTuple):
     """A sentence, its number from 0, and its scored tokens: where each stands in it, and its log-probability."""
 
     number: int
@@ -73,10 +73,10 @@ def surprisal(
     model: Any,
     sentences: str | Iterable[str],
     *,
-    by: By = Measure.by,
-    base: Base = Measure.base,
-    pll: PLL = Measure.pll,
-    start: str = Measure.start,
+    by: By = SurprisalSettings.by,
+    base: Base = SurprisalSettings.base,
+    pll: PLL = SurprisalSettings.pll,
+    start: str = SurprisalSettings.start,
     tokenizer: Any = None,
     commit: str = "",
     device: str = "auto",
@@ -100,7 +100,7 @@ def surprisal(
         >>> table["text"].tolist(), table["unit"].tolist()
         (['Paris lies in France.'], ['bits'])
     """
-    measure = Measure.of({"by": by, "base": base, "pll": pll, "start": start})
+    chosen = SurprisalSettings.of({"by": by, "base": base, "pll": pll, "start": start})
     source = ModelSource(model, tokenizer, commit, device, batch_tokens)
     source.refuse_bad()
     if not isinstance(sentences, Iterable):
@@ -108,14 +108,14 @@ def surprisal(
     texts = checked_sentences([sentences] if isinstance(sentences, str) else sentences)
     opened = source.open(dtype)
     refuse_without_effect({} if dtype == Settings.dtype else {"dtype": dtype}, opened)
-    refuse_without_effect({"pll": measure.pll}, opened)
+    refuse_without_effect({"pll": chosen.pll}, opened)
     rows: list[tuple[Any, ...]] = []
-    for number, sentence in measured(opened, texts, measure.pll, measure.start):
+    for number, sentence in measured(opened, texts, chosen.pll, chosen.start):
         if isinstance(sentence, TooLong):
             warn(f"Sentence {number} is left out: {sentence.message}", stacklevel=2)
         else:
-            rows += _token_rows(sentence) if measure.by == "token" else [_sentence_row(sentence)]
-    unit, size = UNITS[measure.base]
+            rows += _token_rows(sentence) if chosen.by == "token" else [_sentence_row(sentence)]
+    unit, size = UNITS[chosen.base]
     table = pd.DataFrame(rows, columns=[*COLUMNS][:7])
     return table.assign(surprisal=0.0 - table["log_prob"].astype(float) / size, unit=unit).astype(COLUMNS)
 
@@ -134,7 +134,7 @@ def checked_sentences(sentences: Iterable[Any]) -> Iterator[str]:
 
 def measured(
     model: LanguageModel, sentences: Iterable[str], pll: PLL, start: str = AUTO
-) -> Iterator[tuple[int, Scored | TooLong]]:
+) -> Iterator[tuple[int, ScoredSentence | TooLong]]:
     """Yield the number of each sentence that is not empty, with its scored tokens, or the error that it is too long."""
     if why := without_probability(model.card.kind, "The probability of a sentence"):
         raise UnsupportedModel(why, "Choose a causal or a masked model.")
@@ -156,10 +156,10 @@ def measured(
             log_probs = scores.log_probs[0]
             if not np.isfinite(log_probs).all():
                 raise NonFiniteScores.of(model.card.id, f"for sentence {number}, {text[:80]!r}", "log-probability")
-            yield number, Scored(number, text, scores.spans[0] if scores.spans else (), log_probs)
+            yield number, ScoredSentence(number, text, scores.spans[0] if scores.spans else (), log_probs)
 
 
-def _token_rows(sentence: Scored) -> list[tuple[Any, ...]]:
+def _token_rows(sentence: ScoredSentence) -> list[tuple[Any, ...]]:
     """Return a row for each scored token, with its place in the sentence."""
     if not sentence.spans:
         raise UnsupportedModel("The model does not say which tokens it scores.", "Choose another model.")
@@ -169,7 +169,7 @@ def _token_rows(sentence: Scored) -> list[tuple[Any, ...]]:
     ]
 
 
-def _sentence_row(sentence: Scored) -> tuple[Any, ...]:
+def _sentence_row(sentence: ScoredSentence) -> tuple[Any, ...]:
     """Return the row of a whole sentence, with the sum over all scored tokens."""
     number, text, _, log_probs = sentence
     return number, 0, text, 0, len(text), len(log_probs), float(log_probs.sum())
