@@ -31,9 +31,8 @@ from leaderboard.settings import embedded_redis_socket
 from probing.catalog import EMBEDDED
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub, serve
-from tests.kept_folder import files_of
 from tests.leaderboard import factories as make
-from tests.leaderboard.kept import kept
+from tests.leaderboard.kept import files_of, kept
 from tests.leaderboard.probes.cloze_runs import TRIPLES, cloze_run
 from tests.leaderboard.probes.culture_runs import culture_run_of
 from tests.probing.formats.dlama_folder import DlamaFolder

@@ -4,7 +4,7 @@ Hundreds of tests start with the same benchmark and the same runs. To read the f
 rows through Django takes ten times as long as to copy what came of it.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
@@ -14,8 +14,6 @@ from typing import Any, TypeVar
 from django.apps import apps
 from django.conf import settings
 from django.db import connection, transaction
-
-from tests.kept_folder import files_of, write_files
 
 Result = TypeVar("Result")
 # The rows of each table of the site.
@@ -98,3 +96,14 @@ def _rows() -> Rows:
 
 def _stable(rows: Rows) -> Rows:
     return {table: content for table, content in rows.items() if table not in CHANGES_WITH_TIME}
+
+
+def files_of(folder: Path) -> dict[Path, bytes]:
+    """Return the contents of all files in a folder."""
+    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def write_files(folder: Path, files: Mapping[Path, bytes]) -> None:
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)

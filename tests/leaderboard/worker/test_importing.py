@@ -19,13 +19,13 @@ from leaderboard.models import Benchmark, Model, Run
 from leaderboard.worker.arrivals import CheckedParts
 from leaderboard.worker.importing import OtherResult, import_result
 from probing.errors import ProbingError
+from probing.formats import bear
 from probing.results.result import RECORD, SCORES, Result
 from probing.results.rows import ITEMS
 from probing.runner import run as measure
 from tests.conftest import BearFolder
 from tests.fakes import FAKE_CARD, Pupil
 from tests.frames_in_memory import FramesInMemory
-from tests.kept_folder import kept_folder
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 
@@ -40,10 +40,16 @@ def measured(content: Any, out: Path, **chosen: Any) -> Path:
     return out
 
 
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A result, of which tests get copies."""
+    place = tmp_path_factory.mktemp("stored")
+    return measured(bear.read(BearFolder(place / "small").write()), place / "result", templates=(0,))
+
+
 @pytest.fixture
-def result(small: Benchmark, tmp_path: Path) -> Path:
-    content = benchmarks.read(small)
-    return kept_folder(__name__, tmp_path / "result", lambda folder: measured(content, folder, templates=(0,)))
+def result(small: Benchmark, stored: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(stored, tmp_path / "result"))
 
 
 def test_rows_are_checked_and_joined_one_part_at_a_time(result: Path, monkeypatch: pytest.MonkeyPatch) -> None:

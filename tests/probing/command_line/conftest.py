@@ -1,13 +1,16 @@
-"""Fixtures: a benchmark's folder, and two results on it."""
+"""Fixtures: a benchmark's folder, two results on it, and results of promptings."""
 
+import shutil
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from probing.__main__ import main
+from probing.runner import run
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel
-from tests.kept_folder import files_of, kept_folder
 from tests.probing.command_line.helpers import use
 
 
@@ -16,28 +19,32 @@ def folder(bear_folder: BearFolder) -> str:
     return str(bear_folder.write())
 
 
-@pytest.fixture
-def results(folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
-    def measure(out: Path) -> None:
-        assert main(["run", "fake", "--benchmark", folder, "--out", str(out)]) == 0
-
-    asked = tuple(files_of(Path(folder)).items())
+@pytest.fixture(scope="session")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two results, of which tests get copies."""
+    place = tmp_path_factory.mktemp("results")
+    benchmark = BearFolder(place / "small").write()
     for name, known in (("a", []), ("b", ["Chad is located in Africa.", "Egypt is located in Africa."])):
-        use(monkeypatch, FakeModel(knows=known))
-        kept_folder((name, asked), tmp_path / name, measure)
-    return [str(tmp_path / "a"), str(tmp_path / "b")]
+        run(FakeModel(knows=known), str(benchmark), out=place / name, progress=False)
+    return place
 
 
 @pytest.fixture
-def ask(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    use(monkeypatch, FakeModel())
+def results(measured: Path, tmp_path: Path) -> list[str]:
+    return [str(shutil.copytree(measured / name, tmp_path / name)) for name in ("a", "b")]
 
-    def run(prompting: str, *more: str) -> str:
+
+@pytest.fixture(scope="session")
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """Return a function that runs the command with a prompting once, and returns the folder of its result."""
+
+    @cache
+    def result_of(prompting: str, *more: str) -> str:
+        out = tmp_path_factory.mktemp(prompting) / "result"
         arguments = ["--benchmark", "pairs", "--probe", "specificity", "--set", f"prompting={prompting}", *more]
-
-        def measure(out: Path) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            use(patch, FakeModel())
             assert main(["run", "fake", *arguments, "--out", str(out)]) == 0
+        return str(out)
 
-        return str(kept_folder(tuple(arguments), tmp_path / f"{prompting}-{len(more)}", measure))
-
-    return run
+    return result_of

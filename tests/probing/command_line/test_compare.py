@@ -216,8 +216,9 @@ def test_two_results_are_compared_on_the_pairs_that_count(ask, capsys: pytest.Ca
 
 
 def test_unified_is_for_specificity_only(
-    ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    use(monkeypatch, FakeModel())
     folders = [str(tmp_path / name) for name in "ab"]
     for folder in folders:
         arguments = ["--benchmark", "pairs", "--probe", "multiple_choice", "--limit", "2"]

@@ -13,24 +13,20 @@ from probing.catalog import open_benchmark
 from probing.command_line.predictions import prediction_chart
 from probing.formats import dlama
 from probing.runner import run
-from tests.kept_folder import kept_folder
 from tests.probing.command_line.helpers import complaint, refusal
 from tests.probing.formats.dlama_folder import DlamaFolder
 
 
-@pytest.fixture
-def results(tmp_path: Path) -> list[str]:
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """One result for each language of a small benchmark, which is the last of the folders."""
-
-    def measure(place: Path) -> None:
-        folder = DlamaFolder(place / "pairs")
-        folder.add_arabic()
-        benchmark = dlama.read(folder.write())
-        for language in ("ar", "en"):
-            run(UniformModel(), benchmark, language=language, out=place / language, progress=False)
-
-    kept_folder(__name__, tmp_path, measure)
-    return [str(tmp_path / name) for name in ("ar", "en", "pairs")]
+    place = tmp_path_factory.mktemp("results")
+    folder = DlamaFolder(place / "pairs")
+    folder.add_arabic()
+    benchmark = dlama.read(folder.write())
+    for language in ("ar", "en"):
+        run(UniformModel(), benchmark, language=language, out=place / language, progress=False)
+    return [str(place / name) for name in ("ar", "en", "pairs")]
 
 
 def test_shares_are_printed_and_written(results: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
