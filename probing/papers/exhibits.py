@@ -120,10 +120,9 @@ def remarks(exhibit: Exhibit, cells: pd.DataFrame, sources: Sequence[str], sampl
 def _named(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> pd.DataFrame:
     """Return the cells with the names of their row, a tuple, and of their column for readers."""
     shown = _with_difference(cells).assign(model=cells["name"])
-    parts = {field: labels(paper, exhibit, shown[field].tolist()) for field in {*exhibit.rows, *exhibit.columns}}
-    rows = list(zip(*(parts[field] for field in exhibit.rows), strict=True))
-    columns = [" ".join(values) for values in zip(*(parts[field] for field in exhibit.columns), strict=True)]
-    return shown.assign(row=pd.Series(rows, index=shown.index, dtype=object), column=columns)
+    parts = [labels(paper, exhibit, shown[field].tolist()) for field in exhibit.rows]
+    rows = pd.Series(list(zip(*parts, strict=True)), index=shown.index, dtype=object)
+    return shown.assign(row=rows, column=_text(paper, exhibit, cells, exhibit.columns))
 
 
 def _with_difference(cells: pd.DataFrame) -> pd.DataFrame:
