@@ -16,6 +16,7 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
 from leaderboard.pages.benchmark_sections import (
     overlap_fold,
+    published_parts,
     published_sections,
     replicates_fold,
 )
@@ -64,6 +65,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         **_about(benchmark, versions),
         **_choices(request.GET, filters, board, offered, relations),
         "counts": counts(benchmark, relations),
+        "pages": pages,
         "words": pages.words,
         "example": example_question(relations, pages.offers_options, in_writing=pages.question_form is FREE_TEXT),
         "is_pooled": pair is None and bool(offered_pairs(offered)),
@@ -87,7 +89,10 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     models = sum(not row.is_baseline for row in board.standings)
     reference = benchmark_reference(benchmark, models, page_address(request), today)
     folded = [section for fold in folds for section in fold.sections]
-    return show(request, "benchmark.html", context, tables, charts, sections, folded, reference)
+    context["probe"] = pages.benchmark_parts(benchmark, request.GET, pair)
+    context["published_probe"] = published_parts(benchmark, request.GET, pair)
+    files = {**context["probe"].get("files", {}), **context["published_probe"].get("files", {})}
+    return show(request, "benchmark.html", context, tables, charts, sections, folded, reference, files)
 
 
 def _sections(

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
+from django.http import QueryDict
 
 from leaderboard.figures.comparisons import records
 from leaderboard.figures.item_rows import Row
@@ -18,6 +19,7 @@ from leaderboard.figures.standings import (
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, pair_columns, settings_in_words
+from leaderboard.probes.probe_pages import Parts
 from leaderboard.ui import cells, labels
 from leaderboard.ui.sections import Fold, Section, section
 from leaderboard.ui.tables import (
@@ -37,6 +39,7 @@ from probing.analysis.intervals import over_seeds
 
 
 PUBLISHED_TITLE = "Published figures"
+PREFIX = "published-"  # of tables and charts that stand beside those of measured runs
 PUBLISHED_NOTE = (
     "These figures come from their authors and share no column, axis or rank with the runs that were measured here."
 )
@@ -83,6 +86,17 @@ def published_sections(benchmark: Benchmark, pair: PairInLanguage | None = None)
     pages = pages_of(version)
     sections = pages.benchmark_sections(version, *pages.chosen_group(pair), *(False for _ in pages.switches))
     return [*published_slice(benchmark, pair.part if pair else OVERALL_SLICE, pair), *map(_renamed, sections)]
+
+
+def published_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage | None) -> Parts:
+    """Return what the probe shows of a benchmark's published figures, with names of their own for tables and charts."""
+    version = published_version(benchmark)
+    parts = pages_of(version).benchmark_parts(version, query, pair) if version else {}
+    if not parts:
+        return {}
+    charts = {name: replace(chart, name=f"{PREFIX}{chart.name}") for name, chart in parts["charts"].items()}
+    files = {f"{PREFIX}{name}": file for name, file in parts["files"].items()}
+    return {**parts, "charts": charts, "files": files, "prefix": PREFIX}
 
 
 def published_slice(

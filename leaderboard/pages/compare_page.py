@@ -108,6 +108,7 @@ def _comparison_page(
     if (request.GET.get("table") or "differences") in files and (file := download(request, files)):
         return file
     figures = comparison_charts(sides, groups, comparison.differences, labels.within(metric), names)
+    probe = pages.comparison_parts(runs, request.GET, pair)
     of_probe = pages.comparison_sections(runs, *pages.chosen_group(pair))
     optional_folds = (benchmarks_fold(runs, [side["name"] for side in sides]), compared_fold(runs, request.GET))
     sections, folds = open_sections(of_probe), [*folds_of(of_probe), *filter(None, optional_folds)]
@@ -120,6 +121,8 @@ def _comparison_page(
         "averaged": _averaged(runs[0].benchmark, comparison.differences),
         "n": comparison.differences[0]["n"],
         "right": pages.words.right,
+        "pages": pages,
+        "probe": probe,
         "switches": part_switches,
         "part": pair.title if pair else "",
         "folds": [(fold, fold.is_open(request.GET)) for fold in folds],
@@ -127,7 +130,7 @@ def _comparison_page(
     }
     folded = [section for fold in folds for section in fold.sections]
     reference = comparison_reference(request, runs)
-    return show(request, "compare.html", context, (), figures, sections, folded, reference)
+    return show(request, "compare.html", context, (), figures, sections, folded, reference, probe.get("files", {}))
 
 
 def _averaged(benchmark: Benchmark, differences: Sequence[Row]) -> str:

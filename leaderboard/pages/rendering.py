@@ -5,6 +5,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
@@ -18,6 +19,7 @@ from leaderboard.exports.references import Reference
 from leaderboard.models import Run
 from leaderboard.probes.culture.pairs import PairInLanguage, switches
 from leaderboard.probes.probe_pages import ProbePages
+from leaderboard.tables import Files, download
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.sections import Section
@@ -36,14 +38,18 @@ def show(
     sections: Sequence[Section] = (),
     folded: Sequence[Section] = (),
     reference: Reference | None = None,
+    files: Files = MappingProxyType({}),
 ) -> HttpResponseBase:
     """Render a page, or what the parameter `format` names: one of its tables, or how it is cited (`reference`).
 
     The first table is the main one; the tables and charts of sections come last. Templates have all of them by name.
-    The template shows `sections` in their order; it places those of folds (`folded`) itself.
+    The template shows `sections` in their order; it places those of folds (`folded`) itself. `files` are the
+    tables that it writes itself.
     """
     tables = [*tables, *(section.table for section in (*sections, *folded) if section.table)]
     charts = [*charts, *(section.chart for section in (*sections, *folded) if section.chart)]
+    if request.GET.get("table") in files and (answer := download(request, files)):
+        return answer
     if (file := _file(request, tables, reference)) is not None:
         return file
     by_name = {chart.name: chart for chart in charts}

@@ -75,6 +75,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         *breakdown_fold([*others, *place_section(run, places)]),
         *folds(run, scores, request.GET, pair),
     ]
+    probe = pages.run_parts(run, request.GET, pair) if run.state == Run.State.FINISHED else {}
     script = reproduction.script(run)
     address = request.build_absolute_uri(run.get_absolute_url())
     context = {
@@ -82,6 +83,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "pages": pages,
         "headline": main,
         "others": other_figures(scores, main.score if main else None),
+        "probe": probe,
         "surprises": surprising,
         "folds": [(fold, fold.is_open(request.GET, pages.switches)) for fold in details],
         "switches": switch_links(pages, request.GET, offered, pair),
@@ -94,9 +96,8 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     }
     folded = [*surprising, *(section for fold in details for section in fold.sections)]
     reference = run_reference(run, pages, main.score, address) if main else None
-    return show(
-        request, "run.html", context, [all_scores(run, scores)], sections=sections, folded=folded, reference=reference
-    )
+    tables, files = [all_scores(run, scores)], probe.get("files", {})
+    return show(request, "run.html", context, tables, (), sections, folded, reference, files)
 
 
 def _state(run: Run) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from django.http import QueryDict
 from leaderboard.figures import benchmarks
 from leaderboard.figures.comparisons import ModelAnswer
 from leaderboard.figures.scores import StripScores
-from leaderboard.models import Benchmark
+from leaderboard.models import Benchmark, Run
+from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options
 from leaderboard.probes.wording import CHOICE, RIGHT_OR_WRONG, AnswerWords, QuestionForm
 from leaderboard.ui import labels
@@ -19,6 +20,7 @@ from probing.benchmark import Relation
 from probing.errors import ProbingError
 
 Json = Mapping[str, Any]
+Parts = Mapping[str, Any]  # the context of a probe's template, with `files` and `charts`; empty where it shows nothing
 MULTIPLE_CHOICE_COLUMNS = ItemColumns()
 PREDICTION = ModelAnswer(("prediction_label",), lambda row: str(row.get("prediction_label") or ""))
 
@@ -74,6 +76,9 @@ class ProbePages:
     take one more argument for each of the `switches`: whether it is on. Where they are `of_parts`, all three take
     before that the part of the items that the reader chose, a `culture.pairs.PairInLanguage`. `strip_sections` are
     those of a benchmark whose charts have a dot for each of the models that the strips of relations show.
+    Parts: `template` is what a page includes of the probe, with `page`: "run", "benchmark" or "comparison". What it
+    reads is `probe`, made by `run_parts` of a finished run, `benchmark_parts` and `comparison_parts`, given the query
+    string and the culture pair and language that the reader chose.
     """
 
     metric_labels: Mapping[str, str] = field(default_factory=dict)
@@ -108,6 +113,11 @@ class ProbePages:
     strip_sections: Callable[[Benchmark, StripScores], list[Section]] = lambda *arguments: []
     comparison_sections: Callable[..., list[Section]] = lambda runs, *pair: []
     switches: Sequence[Switch] = ()
+
+    template: str = ""
+    run_parts: Callable[[Run, QueryDict, PairInLanguage | None], Parts] = lambda run, query, pair: {}
+    benchmark_parts: Callable[[Benchmark, QueryDict, PairInLanguage | None], Parts] = lambda benchmark, query, pair: {}
+    comparison_parts: Callable[[Sequence[Run], QueryDict, PairInLanguage | None], Parts] = lambda runs, query, pair: {}
 
     def main_metric(self, benchmark: Benchmark) -> str:
         """Return the metric that the benchmark's models are ranked by.

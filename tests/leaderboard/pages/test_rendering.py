@@ -23,6 +23,12 @@ def test_a_page_without_tables_has_no_csv() -> None:
     assert b"Tables of this page: none." in response.content
 
 
+def test_a_table_of_a_template_is_a_file() -> None:
+    files = {"ranks": (["run", "rank"], [{"run": 3, "rank": 0.5}])}
+    response = show(RequestFactory().get("/", {"format": "csv", "table": "ranks"}), "methods.html", {}, files=files)
+    assert getattr(response, "content", b"") == b"run,rank\n3,0.5\n"
+
+
 @pytest.mark.parametrize(("state", "names"), [("finished", ["leaks on"]), ("scoring", []), ("failed", [])])
 def test_only_a_finished_run_has_the_sections_of_its_probe(state: str, names: list[str]) -> None:
     pages = ProbePages(
