@@ -52,7 +52,25 @@ def ordered(
     name, descending = sorting(request.GET, prefix)
     if name not in columns:
         return list(rows)
-    key = (keys or {}).get(name, itemgetter(name))
+    return _in_groups(rows, (keys or {}).get(name, itemgetter(name)), descending, within)
+
+
+def arranged(tables: Files, query: QueryDict) -> Files:
+    """Return tables as the query string sorts them, whose names are the prefixes of their parameters.
+
+    Those without rows are left out. Rows with the same `heading` stand together.
+    """
+    files = {}
+    for table, (columns, rows) in tables.items():
+        name, descending = sorting(query, table)
+        if rows and name in columns:
+            rows = _in_groups(rows, itemgetter(name), descending, "heading" if "heading" in rows[0] else "")
+        if rows:
+            files[table] = (columns, rows)
+    return files
+
+
+def _in_groups(rows: Iterable[Row], key: Callable[[Row], Any], descending: bool, within: str) -> list[Row]:
     groups = groupby(rows, itemgetter(within)) if within else [(None, rows)]
     return [row for _, group in groups for row in _missing_last(list(group), key, descending)]
 
@@ -64,7 +82,12 @@ def _missing_last(rows: Sequence[Row], key: Callable[[Row], Any], descending: bo
 
 def page_of(rows: Sequence[ItemT], request: HttpRequest, prefix: str = "", size: int = PAGE_SIZE) -> Page[ItemT]:
     """Return the page that the query string asks for: the first without a number, the last where it asks for more."""
-    number = page_number(request.GET.get(parameter("page", prefix), ""), len(rows), size)
+    return page_in(rows, request.GET, prefix, size)
+
+
+def page_in(rows: Sequence[ItemT], query: QueryDict, prefix: str, size: int = PAGE_SIZE) -> Page[ItemT]:
+    """Return the page of rows that a query string asks for (`page_of`)."""
+    number = page_number(query.get(parameter("page", prefix), ""), len(rows), size)
     return Paginator(rows, size).page(number)
 
 

@@ -14,7 +14,9 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options
 from leaderboard.probes.wording import CHOICE, RIGHT_OR_WRONG, AnswerWords, QuestionForm
+from leaderboard.tables import Files, arranged, page_in
 from leaderboard.ui import labels
+from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.sections import Section, Switch
 from probing.benchmark import Relation
 from probing.errors import ProbingError
@@ -39,6 +41,33 @@ class CountColumn(NamedTuple):
 def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
     """Return the dimension and the group of a relation's scores, given what an address calls it."""
     return "relation", relation.label if relation else name
+
+
+def notes_of(benchmark: Benchmark) -> str:
+    """Return the notes of a version; nothing without any, or where its files are not here or have changed."""
+    with suppress(ProbingError):
+        return " ".join(benchmarks.read(benchmark).notes) if benchmark.path else ""
+    return ""
+
+
+def parts(query: QueryDict, tables: Files, charts: Sequence[Chart] = (), **others: Any) -> Parts:
+    """Return the context of a probe's template; nothing where neither a table nor one of `others` has anything.
+
+    `pages` has the rows of each table on the page that the query string asks for, `charts` the charts by name, and
+    `open` the tables that the query string sorts or turns. `prefix` stands before the names of tables and charts.
+    """
+    files = arranged(tables, query)
+    if not files and not any(others.values()):
+        return {}
+    pages = {_variable(name): page_in(rows, query, name) for name, (_, rows) in files.items()}
+    used = {_variable(name) for name in files for key in query if key.startswith(f"{name}-")}
+    by_name = {_variable(chart.name): chart for chart in charts}
+    return {"files": files, "pages": pages, "charts": by_name, "open": used, "prefix": "", **others}
+
+
+def _variable(name: str) -> str:
+    """Return a name as templates can have it behind a dot."""
+    return name.replace("-", "_")
 
 
 def notes_section(benchmark: Benchmark, name: str, title: str, lead: str) -> list[Section]:

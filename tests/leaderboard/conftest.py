@@ -23,7 +23,6 @@ from leaderboard.models import Benchmark, Claim, Run
 from leaderboard.probes.cloze import judged
 from leaderboard.probes.culture.pair_sections import answers_given, distances, predicted
 from leaderboard.probes.culture.sides import versions
-from leaderboard.probes.perplexity import ranks
 from leaderboard.probes.ranking import variety
 from leaderboard.probes.specificity import in_common
 from leaderboard.redis_server import embedded_server
@@ -173,7 +172,7 @@ class Site:
 
 def forget() -> None:
     """Forget what the process remembers by the numbers of runs and benchmarks."""
-    of_runs = (answers_given, compared_results, distances, in_common, matching, predicted, ranks, stored_highlights)
+    of_runs = (answers_given, compared_results, distances, in_common, matching, predicted, stored_highlights)
     for cached in (*of_runs, judged, variety, versions):
         cached.cache_clear()
 

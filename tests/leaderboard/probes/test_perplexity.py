@@ -15,7 +15,6 @@ from leaderboard.models import Benchmark, Run, RunRank
 from leaderboard.pages.standings_table import offered_slices
 from leaderboard.probes.benchmark_words import counts
 from leaderboard.probes.items import item_url
-from leaderboard.probes.perplexity import benchmark_sections, run_sections
 from probing.analysis.perplexity_metrics import TOKENIZER_NOTE
 from probing.curation.graph_samples import sample_graph
 from tests.fakes import FAKE_CARD, FakeModel
@@ -114,12 +113,11 @@ def test_a_graph_that_nobody_knows_is_asked_by_perplexity_too() -> None:
 
 
 def test_the_run_page_draws_distributions_and_p_values(client: Client, measured: Run) -> None:
-    distributions, _, p_values = run_sections(measured)
-    assert {trace.type for trace in plotted(distributions.chart.figure).data} == {"violin"}
-    assert [trace.type for trace in plotted(p_values.chart.figure).data] == ["box", "scatter"]
-    assert len(plotted(p_values.chart.figure).data[1].x) == 5
     page = client.get(f"/runs/{measured.pk}/")
-    assert page.status_code == 200
+    drawn = {name: plotted(chart.figure).data for name, chart in page.context["probe"]["charts"].items()}
+    assert {trace.type for trace in drawn["distributions"]} == {"violin"}
+    assert [trace.type for trace in drawn["p_values"]] == ["box", "scatter"]
+    assert len(drawn["p_values"][1].x) == 5
     assert "Perplexities of true and false statements" in page.content.decode()
 
 
@@ -184,12 +182,9 @@ def test_the_leaderboard_has_effect_size_and_log_p_beside_the_main_column(client
 
 
 def test_the_benchmark_page_has_the_papers_figures(client: Client, wn18rr: Benchmark) -> None:
-    sections = {section.name: section for section in benchmark_sections(wn18rr)}
-    assert list(sections) == ["p-values"], "one box plot, and no scatter plots of four points each"
-    boxes = [trace for trace in plotted(sections["p-values"].chart.figure).data if trace.type == "box"]
-    assert len(boxes) == 4
-    page = client.get("/benchmarks/wn18rr/")
-    assert page.status_code == 200
+    charts = client.get("/benchmarks/wn18rr/").context["probe"]["charts"]
+    assert list(charts) == ["p_values"], "one box plot, and no scatter plots of four points each"
+    assert sum(trace.type == "box" for trace in plotted(charts["p_values"].figure).data) == 4
     rows = {row["model"]: row for row in csv_rows(client, "/benchmarks/wn18rr/", "p-values")}
     assert float(rows["openai-community/gpt2"]["p_value_median"]) == 1.71e-62
 
@@ -212,15 +207,14 @@ def test_the_benchmark_page_says_how_the_sample_was_drawn(client: Client, graph:
     assert "5 repetitions, each of 100 true and as many false statements" in page
 
 
-def test_a_published_run_shows_its_p_values_without_items(wn18rr: Benchmark) -> None:
+def test_a_published_run_shows_its_p_values_without_items(client: Client, wn18rr: Benchmark) -> None:
     run = Run.objects.filter(benchmark=wn18rr).first()
-    assert [section.name for section in run_sections(run)] == ["p-values"]
+    assert list(client.get(run.get_absolute_url()).context["probe"]["files"]) == ["p-values"]
 
 
 def test_models_are_one_box_plot_and_p_values_have_the_digits_that_are_printed(client: Client) -> None:
     make.published_figures()
     page = client.get("/benchmarks/fb15k237/")
-    assert list(page.context["charts"]) == ["p-values"]
     assert all(text in page.content.decode() for text in ("5.98 × 10⁻⁴", "1.13 × 10⁻⁶", "1.50 × 10⁻²"))
     assert 'data-column="superiority"' not in page.content.decode().split('data-table="p-values"')[0]
 
