@@ -87,8 +87,6 @@ def run_parts(run: Run, query: QueryDict, pair: PairInLanguage | None) -> Parts:
         "p-values": (("repetition", "p_value", "log10_p", *tests), repetitions),
     }
     drawn = [*_distributions_chart(rows), *_repetitions_chart(repetitions)]
-    if not any(rows for _, rows in tables.values()):
-        return {}
     return parts(
         query,
         tables,
@@ -174,7 +172,7 @@ def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage
         _models_chart(rows),
         powers=titled([name for name in POWERS if name in metrics]),
         effects=titled([name for name in EFFECTS if name in metrics]),
-        sample=notes_of(benchmark),
+        notes=notes_of(benchmark),
     )
 
 

@@ -10,18 +10,20 @@ from django.http import QueryDict
 from leaderboard.figures import benchmarks
 from leaderboard.figures.comparisons import ModelAnswer
 from leaderboard.figures.scores import StripScores
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options
 from leaderboard.probes.wording import CHOICE, RIGHT_OR_WRONG, AnswerWords, QuestionForm
-from leaderboard.tables import Files, arranged, page_in
+from leaderboard.tables import Files, Row, arranged, page_in
 from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.sections import Section, Switch
+from leaderboard.ui.tables import source
 from probing.benchmark import Relation
 from probing.errors import ProbingError
 
 Json = Mapping[str, Any]
+INTERVAL = ("value", "low", "high", "cluster_low", "cluster_high")  # the columns of a score
 Parts = Mapping[str, Any]  # the context of a probe's template, with `files` and `charts`; empty where it shows nothing
 MULTIPLE_CHOICE_COLUMNS = ItemColumns()
 PREDICTION = ModelAnswer(("prediction_label",), lambda row: str(row.get("prediction_label") or ""))
@@ -50,19 +52,44 @@ def notes_of(benchmark: Benchmark) -> str:
     return ""
 
 
-def parts(query: QueryDict, tables: Files, charts: Sequence[Chart] = (), **others: Any) -> Parts:
-    """Return the context of a probe's template; nothing where neither a table nor one of `others` has anything.
+def figures_of(score: Score | None, name: str = "") -> Row:
+    """Return a score's value and the ends of its intervals, in columns that begin with a name, and its number of items.
+
+    Without a name the value is the column `value`. Papers that state no number of items have 0 of them in the database.
+    """
+    number = f"{name}_n" if name else "n"
+    ends = {f"{name}_{end}" if name else end: getattr(score, end, None) for end in INTERVAL[1:]}
+    return {name or "value": score.value if score else None, **ends, number: (score and score.n) or None}
+
+
+def score_columns(titles: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the columns of several scores (`figures_of`), given their names with their titles."""
+    return [column for name, _ in titles for column in figures_of(None, name)]
+
+
+def run_columns(run: Run) -> Row:
+    """Return the columns of a table that say which run a row is about, and the run itself."""
+    return {
+        "run": run,
+        "model": run.model.title,
+        "settings": labels.variant(run),
+        "provenance": source(run).value,
+    }
+
+
+def parts(query: QueryDict, tables: Files, charts: Sequence[Chart] = (), notes: str = "", **others: Any) -> Parts:
+    """Return the context of a probe's template; nothing where no table has a row and there are no notes.
 
     `pages` has the rows of each table on the page that the query string asks for, `charts` the charts by name, and
     `open` the tables that the query string sorts or turns. `prefix` stands before the names of tables and charts.
     """
     files = arranged(tables, query)
-    if not files and not any(others.values()):
+    if not files and not notes:
         return {}
     pages = {_variable(name): page_in(rows, query, name) for name, (_, rows) in files.items()}
     used = {_variable(name) for name in files for key in query if key.startswith(f"{name}-")}
     by_name = {_variable(chart.name): chart for chart in charts}
-    return {"files": files, "pages": pages, "charts": by_name, "open": used, "prefix": "", **others}
+    return {"files": files, "pages": pages, "charts": by_name, "open": used, "prefix": "", "notes": notes, **others}
 
 
 def _variable(name: str) -> str:

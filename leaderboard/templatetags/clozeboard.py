@@ -19,6 +19,7 @@ from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.tables import parameter, sorting
 from leaderboard.ui import cells, labels, markup
 from leaderboard.ui.links import link, page_links
+from leaderboard.ui.tables import citation
 from leaderboard.ui.visible import LINES, visible
 
 register = Library()
@@ -202,6 +203,7 @@ def uncertainty(score: Score | Percent, digits: int = 3) -> str:
 
 
 register.filter(cells.score_note)
+register.filter(citation)
 
 
 @register.filter

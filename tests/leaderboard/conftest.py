@@ -20,11 +20,9 @@ from leaderboard.figures.ranks import refresh_standings
 from leaderboard.line import CHECKS, FINISH, QUEUES
 from leaderboard.management.commands.load_published import load
 from leaderboard.models import Benchmark, Claim, Run
-from leaderboard.probes.cloze import judged
 from leaderboard.probes.culture.pair_sections import answers_given, distances, predicted
 from leaderboard.probes.culture.sides import versions
 from leaderboard.probes.ranking import variety
-from leaderboard.probes.specificity import in_common
 from leaderboard.redis_server import embedded_server
 from leaderboard.settings import embedded_redis_socket
 from probing.catalog import EMBEDDED
@@ -172,8 +170,8 @@ class Site:
 
 def forget() -> None:
     """Forget what the process remembers by the numbers of runs and benchmarks."""
-    of_runs = (answers_given, compared_results, distances, in_common, matching, predicted, stored_highlights)
-    for cached in (*of_runs, judged, variety, versions):
+    of_runs = (answers_given, compared_results, distances, matching, predicted, stored_highlights)
+    for cached in (*of_runs, variety, versions):
         cached.cache_clear()
 
 

@@ -6,7 +6,6 @@ import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 from django.http import QueryDict
@@ -17,10 +16,9 @@ from leaderboard.figures.ranks import refresh_standings
 from leaderboard.figures.scores import main_scores
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.pages.overview_page import selection
-from leaderboard.probes.cloze import choice_suffix, choose, judged_section, macro_averages
+from leaderboard.probes.cloze import mean_scores
 from leaderboard.probes.cloze_items import ITEM_COLUMNS, verdict
 from leaderboard.probes.items import item_url
-from probing.errors import BadInput
 from probing.plan import plan_of
 from probing.probes.cloze import RANKED, WRITTEN, Cloze
 from tests.fakes import FakeModel
@@ -34,19 +32,10 @@ from tests.probing.formats.mlama_folder import MlamaFolder
 pytestmark = pytest.mark.django_db
 
 
-def test_a_run_shows_its_fact_types_head_by_head(client: Client, encoder: Run) -> None:
-    page = client.get(f"/runs/{encoder.pk}/").content.decode()
-    assert 'id="chart-fact_type"' in page
-    assert page.index("country of a city") < page.index("continent of a desert")
-    assert page.count('id="section-fact_type"') == 1
-    assert "Kind of place" in page
-    assert ">Head<" not in page
+def test_a_run_shows_its_fact_types(client: Client, encoder: Run) -> None:
     rows = csv_rows(client, f"/runs/{encoder.pk}/", "fact_type")
-    assert [(row["fact_type"], float(row["value"])) for row in rows] == [
-        ("country of a city", 0.5),
-        ("continent of a desert", 1.0),
-        ("countries of a river", 0.5),
-    ]
+    shares = {row["group"]: float(row["value"]) for row in rows}
+    assert shares == {"desert_continent": 1.0, "city_country": 0.5, "river_countries": 0.5}
 
 
 @pytest.mark.parametrize("name", ["encoder", "generator"])
@@ -74,47 +63,32 @@ def test_chance_stands_beside_the_figure_of_a_closed_run(client: Client, encoder
     assert "chance <strong>0.250" in client.get(f"/runs/{encoder.pk}/").content.decode()
 
 
-CHOICES = {"": 20 / 24, "types=major": 20 / 24, "sentences=not-leaky": 16 / 20, "types=major&sentences=not-leaky": 0.8}
+ALL, MAJOR = "all fact types", "major fact types"
+CHOICES = {  # by what a mean is over: the accuracy on cities, and the stored score of the same sentences
+    ALL: (20 / 24, ("overall", "all")),
+    f"{ALL}, without leaky sentences": (16 / 20, ("leak", "not leaky")),
+    MAJOR: (20 / 24, ("major", "major")),
+    f"{MAJOR}, without leaky sentences": (16 / 20, None),
+}
 
 
-@pytest.mark.parametrize("choice", CHOICES)
-def test_switches_leave_out_minor_fact_types_and_leaky_sentences(choice: str, client: Client, cities: Run) -> None:
-    rows = {row["fact_type"]: row for row in csv_rows(client, f"/runs/{cities.pk}/?{choice}", "fact_type")}
-    assert float(rows["country of a city"]["value"]) == pytest.approx(CHOICES[choice])
-    assert ("countries of a river" in rows) == ("major" not in choice)
-    averages = {row["group"]: row for row in csv_rows(client, f"/runs/{cities.pk}/?{choice}", "head")}
-    values = [float(row["value"]) for row in rows.values()]
-    assert float(averages["All fact types"]["value"]) == pytest.approx(sum(values) / len(values))
-    assert averages["All fact types"]["fact_types"] == str(len(rows))
+def test_averages_leave_out_minor_fact_types_and_leaky_sentences(client: Client, cities: Run) -> None:
+    rows = {row["choice"]: row for row in csv_rows(client, cities.get_absolute_url(), "averages")}
+    assert list(rows) == list(CHOICES)
+    page = " ".join(re.sub(r"<[^>]+>", " ", client.get(cities.get_absolute_url()).content.decode()).split())
+    for choice, (on_cities, stored) in CHOICES.items():
+        row = rows[choice]
+        if choice.startswith(MAJOR):
+            assert (row["fact_types"], float(row["value"])) == ("1", pytest.approx(on_cities))
+        if stored:
+            score = cities.scores.get(metric="accuracy", dimension=stored[0], group=stored[1])
+            found = [float(row[name]) for name in ("value", "low", "high", "n")]
+            assert found == pytest.approx([score.value, score.low, score.high, score.n])
+        assert f"{choice} {row['fact_types']} {float(row['value']):.3f}" in page
 
 
-@pytest.mark.parametrize(
-    ("choice", "dimension", "group"),
-    [("", "overall", "all"), ("types=major", "major", "major"), ("sentences=not-leaky", "leak", "not leaky")],
-)
-def test_macro_averages_are_those_that_are_stored(
-    choice: str, dimension: str, group: str, client: Client, cities: Run
-) -> None:
-    (row, *_) = csv_rows(client, f"/runs/{cities.pk}/?{choice}", "head")
-    stored = cities.scores.get(metric="accuracy", dimension=dimension, group=group)
-    found = [float(row[name]) for name in ("value", "low", "high", "n")]
-    assert found == pytest.approx([stored.value, stored.low, stored.high, stored.n])
-
-
-def test_a_switch_is_a_link_that_keeps_the_rest_of_the_address(client: Client, cities: Run) -> None:
-    page = client.get(f"/runs/{cities.pk}/?types=major&fact_type-sort=-n").content.decode()
-    assert 'href="?types=major&amp;fact_type-sort=-n&amp;sentences=not-leaky#section-fact_type"' in page
-    assert 'href="?fact_type-sort=-n#section-fact_type"' in page
-    assert "Fact types by kind of place, major only" in page
-    assert "?types=major&amp;fact_type-sort=-n&amp;format=csv&amp;table=fact_type" in page
-
-
-def test_where_no_fact_type_is_major_it_says_so(client: Client, encoder: Run) -> None:
-    assert "No fact type remains with these choices" in client.get(f"/runs/{encoder.pk}/?types=major").content.decode()
-
-
-def test_published_figures_have_no_switches(client: Client, geography: Benchmark) -> None:
-    assert 'class="switches"' not in client.get(f"/runs/{published_cloze_run(geography).pk}/").content.decode()
+def test_published_figures_cannot_be_narrowed(client: Client, geography: Benchmark) -> None:
+    assert not client.get(published_cloze_run(geography).get_absolute_url()).context["probe"]
 
 
 def test_the_leaderboard_ranks_both_kinds_with_columns_per_head(client: Client, encoder: Run, generator: Run) -> None:
@@ -139,7 +113,7 @@ def test_both_kinds_have_the_figures_of_the_same_sentences_in_a_comparison_and_s
 def test_published_figures_within_five_stand_beside_measured_ones(client: Client, encoder: Run) -> None:
     run = published_cloze_run(encoder.benchmark)
     page = client.get(f"/runs/{run.pk}/").content.decode()
-    assert "country of a city" in page
+    assert "Country of a city" in page
     rows = csv_rows(client, "/benchmarks/geography/?columns=fact_type:city_country")
     assert {row["model"]: row["fact_type_city_country"] for row in rows}["org/printed"] == "0.5"
 
@@ -199,23 +173,6 @@ def test_a_version_says_how_its_sentences_were_judged(client: Client, tmp_path: 
     assert first["question"] == "Do the words around the blank give the answer away?"
     assert (first["sentences"], first["yes"], first["agreement"]) == ("225", "0.058", "0.96")
     assert (second["judges"], second["kappa"]) == ("1", "")
-
-
-def test_a_version_whose_files_could_not_be_read_once_is_read_again(
-    geography: Benchmark, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patched:
-        patched.setattr(benchmarks, "read", Mock(side_effect=BadInput("The disk is away.", "Wait.")))
-        assert judged_section(geography) == []
-    read = Mock(wraps=benchmarks.read)
-    monkeypatch.setattr(benchmarks, "read", read)
-    judged_section(geography)
-    read.assert_called_once()
-
-
-def test_a_run_without_scores_by_fact_type_has_no_such_section(client: Client, geography: Benchmark) -> None:
-    run: Any = make.finished(geography)
-    assert "chart-fact_type" not in client.get(f"/runs/{run.pk}/").content.decode()
 
 
 def test_a_sentence_that_was_not_asked_is_neither_right_nor_wrong(client: Client, generator: Run) -> None:
@@ -307,31 +264,14 @@ def test_a_comparison_shows_an_encoders_words_as_far_as_the_answer(
         assert (row["answer"] in row["first"].split(" · ")) == ("first" in row["right"])
 
 
-CITIES, RIVERS, DESERTS = "city_country", "river_countries", "desert_continent"
+CITIES, RIVERS = "city_country", "river_countries"
 
 
-def test_published_figures_cannot_be_narrowed(db: None) -> None:
-    printed = make.published(make.benchmark(probe="cloze"))
-    make.score(printed, 0.5, "fact_type", CITIES)
-    make.score(printed, 0.5, "fact_type", "unknown_type")
-    chosen = choose([printed.pk])
-    assert not chosen.divided
-    assert list(chosen.runs[printed.pk]) == [CITIES]
-    assert choose([printed.pk], no_leaks=True).runs == {}
-
-
-def test_macro_averages_have_both_intervals_and_one_fact_type_only_the_first() -> None:
+def test_means_have_both_intervals_and_those_of_one_fact_type_only_the_first() -> None:
     types = {key: {"accuracy": Score(metric="accuracy", value=0.5, n=10)} for key in (CITIES, RIVERS)}
-    whole, head, *_ = macro_averages(types)
-    assert whole.main and head.main
-    assert whole.main.cluster_low < whole.main.low < 0.5 < whole.main.high < whole.main.cluster_high
-    alone = macro_averages({CITIES: types[CITIES]})[0].main
-    assert alone and (alone.cluster_low, alone.cluster_high) == (None, None)
-
-
-def test_a_title_says_what_was_chosen() -> None:
-    assert choice_suffix(True, True) == ", major only, without leaky sentences"
-    assert choice_suffix(False, False) == ""
+    whole, alone = mean_scores(types)["accuracy"], mean_scores({CITIES: types[CITIES]})["accuracy"]
+    assert whole.cluster_low < whole.low < 0.5 < whole.high < whole.cluster_high
+    assert (alone.cluster_low, alone.cluster_high) == (None, None)
 
 
 def test_the_benchmark_compares_the_two_kinds_by_fact_type(client: Client, encoder: Run, generator: Run) -> None:
@@ -343,11 +283,6 @@ def test_the_benchmark_compares_the_two_kinds_by_fact_type(client: Client, encod
     assert (city["encoders"], city["encoders_models"], city["generators"]) == ("0.5", "1", "0.5")
     assert city["encoders_published_models"] == "1", "figures of other sentences are not averaged with measured ones"
     assert rows["continent of a desert"]["generators"] == ""
-
-
-def test_the_difficulty_of_fact_types_follows_the_switches(client: Client, cities: Run) -> None:
-    rows = csv_rows(client, "/benchmarks/cities/?types=major&sentences=not-leaky", "difficulty")
-    assert [(row["fact_type"], float(row["encoders"])) for row in rows] == [("country of a city", 0.8)]
 
 
 def test_encoders_and_models_that_write_are_ranked_apart_and_pages_say_why(
@@ -371,7 +306,7 @@ def test_models_that_rank_the_same_answers_are_one_group() -> None:
 
 def test_a_kind_of_model_has_the_same_look_in_both_charts(client: Client, encoder: Run, generator: Run) -> None:
     published_cloze_run(encoder.benchmark)
-    charts = client.get("/benchmarks/geography/").context["charts"]
+    charts = client.get("/benchmarks/geography/").context["probe"]["charts"]
     looks: dict[str, set[tuple[str, str]]] = {}
     for name in ("difficulty", "sides"):
         for trace in charts[name].figure.data:
@@ -429,11 +364,11 @@ def test_figures_relative_to_the_model_before_training_are_one_row_and_no_standi
 def test_what_is_left_after_training_is_drawn_as_lines_over_its_steps(client: Client) -> None:
     make.published_figures()
     page = client.get("/benchmarks/trex/")
-    traces = plotted(page.context["charts"]["training"].figure).data
+    traces = plotted(page.context["probe"]["charts"]["training"].figure).data
     assert [trace.mode for trace in traces] == ["lines+markers"] * 2
     assert [list(trace.x) for trace in traces] == [[0, 1, 2, 3, 4]] * 2
     assert traces[0].y[:2] == (1.0, 0.7237)
-    assert "1 by definition" in page.content.decode()
+    assert "how much a model forgets" in page.content.decode()
 
 
 @pytest.mark.usefixtures("data")
