@@ -1,26 +1,24 @@
 """The pages of specificity (methods 2): promptings side by side, factors, and runs compared on common pairs."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import numpy as np
+from django.http import QueryDict
 
 from leaderboard.figures import item_rows
-from leaderboard.figures.comparisons import records, short_names, stored_results
+from leaderboard.figures.comparisons import records, short_names
 from leaderboard.figures.runs import finished_runs, runs_beside
 from leaderboard.figures.scores import figures
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.probes.breakdowns import group_href, hover_label, titled_cell
+from leaderboard.probes.breakdowns import group_href, hover_label
+from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options, answer_in_template
-from leaderboard.probes.probe_pages import CountColumn, ProbePages
+from leaderboard.probes.probe_pages import CountColumn, Parts, ProbePages, figures_of, parts, run_columns, score_columns
 from leaderboard.probes.wording import AnswerWords, group_title, read_relations, relation_name, relation_names
-from leaderboard.ui import cells, charts, labels
-from leaderboard.ui.charts.basics import Point
-from leaderboard.ui.sections import Drawing, Section, section
-from leaderboard.ui.tables import Column, Table, model_column, score_cell, score_columns, source_column
+from leaderboard.tables import Row
+from leaderboard.ui import charts, labels
+from leaderboard.ui.charts.basics import Chart, Point
 from probing.analysis.breakdowns import ALL, OVERALL
 from probing.analysis.specificity_metrics import NO_PREFERENCE, common_answers, common_pairs, unified_scores
 from probing.benchmark import ROW_KEY
@@ -37,6 +35,7 @@ METRIC_LABELS = {
     "specificity_all_pairs": "Specificity, all pairs",
     "specificity_whole_clause": "Specificity, whole clause",
 }
+TITLES = {"promptings": "Specificity by prompting", "factors": "Factors"}
 BY_PROMPTING = (*FACTORS, "acc_at_10_fine", CHANGE)
 AT_THE_BLANK = "Log-probability at the blank. Empty where the answer is not a single token of the model's vocabulary."
 ITEM_NOTE = (
@@ -51,269 +50,157 @@ ITEM_TITLES = {
     "fine_log_prob": "log P, finer",
     "coarse_log_prob": "log P, coarser",
 }
+ScoresByGroup = Mapping[tuple[str, str], Score]  # by metric and group
+Titles = Sequence[tuple[str, str]]  # columns of scores with their titles
+MEAN = "mean"  # what tables call the mean over relations
 
 
-def run_sections(run: Run) -> list[Section]:
-    """Return the sections with the run beside other runs of its model, and with its factors."""
+# A run: its specificity beside that of other runs of its model, and its factors, by relation.
+
+
+def run_parts(run: Run, query: QueryDict, pair: PairInLanguage | None) -> Parts:
     runs = by_prompting_order(runs_beside(run))
     scores = figures(runs)
-    return [by_prompting(run, runs, scores), by_factor(run, scores[run.pk])]
+    names = labels.distinct({each.pk: label_of(each) for each in runs})
+    factors = [(metric, title) for metric, title in FACTORS.items() if (metric, ALL) in scores[run.pk]]
+    rows = {"factors": by_relation(run, {metric: _of_metric(scores[run.pk], metric) for metric, _ in factors})}
+    titles = {"factors": factors, "promptings": [(name, name) for name in names.values()]}
+    if len(runs) > 1:
+        rows["promptings"] = by_relation(
+            run, {name: _of_metric(scores[pk], "specificity") for pk, name in names.items()}
+        )
+    tables = {name: (("relation", *score_columns(titles[name])), rows[name]) for name in rows}
+    return parts(query, tables, [_chart(name, rows[name], titles[name]) for name in rows], columns=titles)
 
 
-def benchmark_sections(benchmark: Benchmark) -> list[Section]:
-    """Return the sections on what prompting changes, and on the factors of all models by relation."""
+def _of_metric(scores: ScoresByGroup, metric: str) -> dict[str, Score]:
+    return {group: score for (name, group), score in scores.items() if name == metric}
+
+
+def by_relation(run: Run, columns: Mapping[str, Mapping[str, Score]]) -> list[Row]:
+    """Return a row for each relation, in stored order, and one for their mean; `columns`: the scores by group."""
+    relations = relation_names(run)
+    groups = dict.fromkeys(group for scores in columns.values() for group in scores if group != ALL)
+    rows: list[Row] = [
+        {
+            "relation": group,
+            "title": (title := group_title("relation", group, relations)),
+            "hover": hover_label(group, title),
+            "href": group_href(run, "relation", group),
+            "scores": {name: scores.get(group) for name, scores in columns.items()},
+        }
+        for group in groups
+    ]
+    means = {name: scores.get(ALL) for name, scores in columns.items()}
+    rows.append(
+        {**dict.fromkeys(("relation", "title", "hover"), MEAN), "href": run.get_absolute_url(), "scores": means}
+    )
+    return [with_figures(row) for row in rows]
+
+
+def with_figures(row: Row) -> Row:
+    """Return a row with the values of its scores in columns of their own."""
+    values = [figures_of(score, name) for name, score in row["scores"].items()]
+    return row | {name: value for of_score in values for name, value in of_score.items()}
+
+
+def _chart(name: str, rows: Sequence[Row], titles: Titles) -> Chart:
+    """Return the chart with a series of dots for each of the columns."""
+    points = [
+        Point(row["hover"], score.value, score.low, score.high, group=title, href=row["href"])
+        for key, title in titles
+        for row in rows
+        if (score := row["scores"][key]) and score.value is not None
+    ]
+    means = [f"{title}: {'not measured' if rows[-1][key] is None else f'{rows[-1][key]:.3f}'}" for key, title in titles]
+    names = {row["hover"]: row["title"] for row in rows}
+    chance = dict.fromkeys(names, NO_PREFERENCE)
+    figure = charts.beside(points, dict.fromkeys(names, ""), "share of pairs", names, chance=chance)
+    return Chart(name, TITLES[name], f"Means: {'; '.join(means)}.", figure)
+
+
+# A benchmark: what prompting changes, in the means over relations of runs that differ in nothing else, and the factors
+# of all models by relation, for vanilla prompting (the paper's Table 5).
+
+
+def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage | None) -> Parts:
     finished = [run for run in finished_runs(benchmark) if run.provenance != Run.Provenance.BASELINE]
     runs = by_prompting_order(finished)
     scores = figures(runs)
-    prompted = [PromptedRun.of(run, settings_in_words(run), scores[run.pk]) for run in runs]
-    return [*promptings_section(prompted), *factors_by_relation(benchmark, runs, scores)]
-
-
-def run_answer(item: ItemRow) -> RunAnswer:
-    """Return the answer to a pair; a cascade has a template of its own."""
-    if item.row["prompting"] == "cascade":
-        return answer_in_template(item, item.relation.cascades[item.row["template"]], WORDS)
-    return answer_among_options(item, WORDS)
-
-
-# The factors of a run by relation, beside other runs of its model.
-
-
-PROMPTINGS_LEAD = "What a prompting does to specificity, its factors, and the ten best words."
-FACTORS_LEAD = "How natural and how related each model finds the answers of each relation."
-FACTORS_NOTE = (
-    "Specificity: the share of pairs in which the model prefers the finer answer. "
-    "Naturalness: the same share when the subject is hidden. "
-    "Relatedness: the share of pairs in which the finer answer is closer to the subject."
-)
-
-
-class RelationLine(NamedTuple):
-    """A relation, or the mean over relations, with a score per column."""
-
-    group: str
-    scores: Mapping[str, Score]
-
-
-class RelationLabel(NamedTuple):
-    """What pages call a relation, or the mean over relations: in words, and in the hover of a point with its id."""
-
-    group: str
-    title: str
-    hover: str
-    href: str
-
-    @classmethod
-    def of(cls, run: Run, relations: Mapping[str, str], group: str) -> "RelationLabel":
-        if group == ALL:
-            return cls(group, "mean", "mean", run.get_absolute_url())
-        title = group_title("relation", group, relations)
-        return cls(group, title, hover_label(group, title), group_href(run, "relation", group))
-
-
-ScoresByGroup = Mapping[tuple[str, str], Score]  # by metric and group
-
-
-def by_prompting(run: Run, runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section:
-    """Return the section with specificity by relation, one column per run of the run's model."""
-    titles = labels.distinct({run.pk: label_of(run) for run in runs})
-    columns = {title: scores[pk] for pk, title in titles.items()}
-
-    def line(group: str) -> RelationLine:
-        key = ("specificity", group)
-        return RelationLine(group, {title: by_group[key] for title, by_group in columns.items() if key in by_group})
-
-    lines = [line(group) for group in _groups(list(columns.values()))]
-    return _relations_section(run, "promptings", "Specificity by prompting", {title: title for title in columns}, lines)
-
-
-def _groups(scores: Sequence[ScoresByGroup], metric: str = "specificity") -> list[str]:
-    """Return the relations in stored order, then their mean."""
-    relations = dict.fromkeys(
-        group for by_group in scores for name, group in by_group if name == metric and group != ALL
-    )
-    return [*relations, ALL]
-
-
-def by_factor(run: Run, scores: ScoresByGroup) -> Section:
-    """Return the section with specificity, naturalness and relatedness by relation."""
-    titles = {metric: title for metric, title in FACTORS.items() if (metric, ALL) in scores}
-    lines = [
-        RelationLine(group, {metric: scores[metric, group] for metric in titles if (metric, group) in scores})
-        for group in _groups([scores])
-    ]
-    return _relations_section(run, "factors", "Factors", titles, lines, FACTORS_NOTE)
-
-
-def _relations_section(
-    run: Run, name: str, title: str, titles: Mapping[str, str], lines: Sequence[RelationLine], note: str = ""
-) -> Section:
-    """Return a section with a column and a series of dots for each of the titles."""
-    relations = relation_names(run)
-    groups = [RelationLabel.of(run, relations, line.group) for line in lines]
-    by_group = {label.group: label for label in groups}
-
-    def relation(line: RelationLine) -> cells.Cell:
-        label = by_group[line.group]
-        return titled_cell(_group_name(line.group), label.title, label.href)
-
-    columns: list[Column[RelationLine]] = [Column("relation", "Relation", relation, align="head")]
-    for key, heading in titles.items():
-        columns += [*score_columns(key, heading, _score_of(key)), _number_column(key, "Pairs")]
-    points = [
-        _point(by_group[line.group], line.scores[key], heading)
-        for key, heading in titles.items()
-        for line in lines
-        if key in line.scores
-    ]
-    table = Table(name=name, caption=title, columns=columns, rows=lines, sortable=False)
-    summary = "; ".join(f"{heading}: {_mean(points, heading)}" for heading in titles.values())
-    names = {label.hover: label.title for label in groups}
-    chance = dict.fromkeys(names, NO_PREFERENCE)
-    figure = charts.beside(points, dict.fromkeys(names, ""), "share of pairs", names, chance=chance)
-    return section(table, (f"Means: {summary}.", figure), note)
-
-
-def _score_of(key: str) -> Callable[[Any], Score | None]:
-    """Return the function that gives the score of a row under a metric, or under what else its scores are sorted by."""
-    return lambda row: row.scores.get(key)
-
-
-def _number_column(key: str, title: str, *, shown: bool = True) -> Column[Any]:
-    """Return the column with the number of pairs that a score counts."""
-    score = _score_of(key)
-    return Column(
-        f"{key}_n", title, lambda row: cells.items(getattr(score(row), "n", None)), align="number", shown=shown
+    prompted, factors = prompted_runs(runs, scores), factors_by_relation(runs, scores)
+    metrics = [metric for metric in BY_PROMPTING if any(row["scores"][metric] for row in prompted)]
+    names = {relation.label: relation_name(relation) for relation in read_relations(benchmark)}
+    groups = [name for name in (factors[0]["scores"] if factors else ()) if name != MEAN]
+    ends = [name for name in score_columns([(metric, "") for metric in metrics]) if not name.endswith("_n")]
+    tables = {
+        "factor_promptings": (("model", "prompting", *ends, "provenance"), prompted),
+        "factors_by_relation": (("model", "factor", *groups, MEAN, "provenance"), factors),
+    }
+    return parts(
+        query,
+        tables,
+        _promptings_chart(prompted),
+        metrics=[(metric, METRIC_LABELS[metric]) for metric in metrics],
+        groups=[*((group, group_title("relation", group, names)) for group in groups), (MEAN, MEAN)],
     )
 
 
-def _group_name(group: str) -> str:
-    return "mean" if group == ALL else group
-
-
-def _point(label: RelationLabel, score: Score, heading: str) -> Point:
-    value = np.nan if score.value is None else score.value
-    return Point(label.hover, value, score.low, score.high, group=heading, href=label.href)
-
-
-def _mean(points: Sequence[Point], heading: str) -> str:
-    value = next((point.value for point in points if (point.label, point.group) == ("mean", heading)), np.nan)
-    return "not measured" if np.isnan(value) else f"{value:.3f}"
-
-
-# What prompting changes, in the means over relations of runs that differ in nothing else.
-
-
-PROMPTINGS_NOTE = (
-    "Means over relations. The runs of a model differ in nothing but the prompting. Naturalness is the same share with "
-    "the subject hidden: where a prompting raises both alike, its wording makes finer answers more probable, whatever "
-    "the subject."
-)
-
-
-@dataclass(frozen=True)
-class PromptedRun:
-    """A run with its scores over all relations by metric; `prompting` says in words how it was asked."""
-
-    run: Run
-    prompting: str
-    scores: Mapping[str, Score]
-
-    @classmethod
-    def of(cls, run: Run, prompting: str, scores: Mapping[tuple[str, str], Score]) -> "PromptedRun":
-        """Keep the scores over all relations from those by metric and group."""
-        return cls(run, prompting, {metric: score for (metric, group), score in scores.items() if group == ALL})
-
-
-def promptings_section(rows: Sequence[PromptedRun]) -> list[Section]:
-    """Return the section on models that were asked by several promptings, nothing where there are none."""
-    groups: dict[tuple[Any, ...], list[PromptedRun]] = defaultdict(list)
-    for row in rows:
-        groups[comparable_settings(row.run)].append(row)
-    shown = [row for group in groups.values() if len({row.prompting for row in group}) > 1 for row in group]
-    if not shown:
-        return []
-    metrics = {name: METRIC_LABELS[name] for name in BY_PROMPTING if any(name in row.scores for row in shown)}
+def prompted_runs(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> list[Row]:
+    """Return the runs of models that were asked by several promptings, with their scores over all relations."""
+    groups: dict[tuple[Any, ...], list[Run]] = defaultdict(list)
+    for run in runs:
+        groups[comparable_settings(run)].append(run)
     return [
-        replace(
-            section(_promptings_table(shown, metrics), _promptings_drawing(shown), PROMPTINGS_NOTE),
-            lead=PROMPTINGS_LEAD,
+        with_figures(
+            {
+                **run_columns(run),
+                "prompting": settings_in_words(run),
+                "scores": {metric: scores[run.pk].get((metric, ALL)) for metric in BY_PROMPTING},
+            }
         )
+        for group in groups.values()
+        if len({settings_in_words(run) for run in group}) > 1
+        for run in group
     ]
 
 
-def _promptings_table(rows: Sequence[PromptedRun], metrics: Mapping[str, str]) -> Table[PromptedRun]:
-    columns: list[Column[PromptedRun]] = [
-        model_column(lambda row: row.run),
-        Column("prompting", "Prompting", lambda row: cells.text(row.prompting)),
-        *(column for name, heading in metrics.items() for column in _prompting_columns(name, heading)),
-        source_column(lambda row: row.run),
+def _promptings_chart(rows: Sequence[Row]) -> list[Chart]:
+    """Return specificity against naturalness of the runs that have both; published ones are groups of their own."""
+    drawn = [row for row in rows if row["specificity"] is not None and row["naturalness"] is not None]
+    if not drawn:
+        return []
+    points = [
+        Point(
+            row["run"].name,
+            row["specificity"],
+            x=row["naturalness"],
+            group=f"{row['prompting']}, published" if row["run"].is_published else row["prompting"],
+            href=row["run"].get_absolute_url(),
+        )
+        for row in drawn
     ]
-    return Table("factor_promptings", "What prompting changes", columns, rows)
+    models = labels.number_of(len({row["run"].model.hub_id for row in drawn}), "model")
+    words = f"Specificity against naturalness of {models} by prompting; one half means no preference."
+    figure = charts.changes(points, "naturalness", "specificity", neutral=NO_PREFERENCE)
+    return [Chart("factor_promptings", "What prompting changes", words, figure)]
 
 
-def _prompting_columns(metric: str, heading: str) -> list[Column[PromptedRun]]:
-    score = _score_of(metric)
-    return score_columns(metric, heading, score, lambda row: score_cell(row.run, score(row)))
-
-
-def _promptings_drawing(rows: Sequence[PromptedRun]) -> Drawing | None:
-    points = [point for row in rows if (point := _prompting_point(row))]
-    if not points:
-        return None
-    models = labels.number_of(len({row.run.model.hub_id for row in rows if _prompting_point(row)}), "model")
-    summary = f"Specificity against naturalness of {models} by prompting; one half means no preference."
-    return summary, charts.changes(points, "naturalness", "specificity", neutral=NO_PREFERENCE)
-
-
-def _prompting_point(row: PromptedRun) -> Point | None:
-    """Return the point of a run that has both figures; published ones are groups of their own."""
-    specificity, naturalness = (row.scores.get(name) for name in ("specificity", "naturalness"))
-    if not specificity or not naturalness or specificity.value is None or naturalness.value is None:
-        return None
-    group = f"{row.prompting}, published" if row.run.is_published else row.prompting
-    address = row.run.get_absolute_url()
-    return Point(row.run.name, specificity.value, x=naturalness.value, group=group, href=address)
-
-
-class FactorLine(NamedTuple):
-    """A run with its scores in one factor by relation."""
-
-    run: Run
-    factor: str
-    scores: Mapping[str, Score]
-
-
-def factors_by_relation(
-    benchmark: Benchmark, runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]
-) -> list[Section]:
-    """Return the section with naturalness and relatedness by relation, for vanilla prompting (the paper's Table 5)."""
+def factors_by_relation(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> list[Row]:
+    """Return naturalness and relatedness of each run with vanilla prompting, by relation."""
     lines = [
-        FactorLine(run, factor, {group: score for (metric, group), score in scores[run.pk].items() if metric == factor})
+        (run, factor, _of_metric(scores[run.pk], factor))
         for run in runs
         if prompting(run) == VANILLA
         for factor in ("naturalness", "relatedness")
         if (factor, ALL) in scores[run.pk]
     ]
-    if not lines:
-        return []
-    names = {relation.label: relation_name(relation) for relation in read_relations(benchmark)}
-    columns: list[Column[FactorLine]] = [
-        model_column(lambda line: line.run),
-        Column("factor", "Factor", lambda line: cells.text(FACTORS[line.factor])),
-        *(_group_column(group, names) for group in _groups([scores[line.run.pk] for line in lines], lines[0].factor)),
-        source_column(lambda line: line.run),
-    ]
-    table = Table("factors_by_relation", "Naturalness and relatedness by relation", columns, lines)
-    return [replace(section(table, note=FACTORS_NOTE), lead=FACTORS_LEAD)]
-
-
-def _group_column(group: str, names: Mapping[str, str]) -> Column[FactorLine]:
-    def cell(line: FactorLine) -> cells.Cell:
-        return replace(score_cell(line.run, line.scores.get(group)), bar=None)
-
-    title = _group_name(group) if group == ALL else group_title("relation", group, names)
-    return Column(_group_name(group), title, cell, align="score")
+    groups = dict.fromkeys(group for _, _, by_group in lines for group in by_group if group != ALL)
+    rows = []
+    for run, factor, by_group in lines:
+        of_groups = {**{group: by_group.get(group) for group in groups}, MEAN: by_group[ALL]}
+        values = {group: score and score.value for group, score in of_groups.items()}
+        rows.append({**run_columns(run), "factor": FACTORS[factor], "scores": of_groups, **values})
+    return rows
 
 
 def prompting(run: Run) -> str:
@@ -342,6 +229,45 @@ def comparable_settings(run: Run) -> tuple[Any, ...]:
     return run.model_id, run.provenance, *sorted(others.items())
 
 
+# A comparison: on what all models have in common, the pairs and the answers that are single tokens.
+
+
+COMPARED_METRICS = (*FACTORS, "acc_at_10_either", "acc_at_10_fine")
+PAIR = ("answer_label", "coarse_label", "specific", "best")
+PAIR_VALUES = ("rank", "natural_log_prob", "cosine")
+COMMON_COLUMNS = (*ROW_KEY, *PAIR, *(f"{side}_{value}" for side in ("fine", "coarse") for value in PAIR_VALUES))
+
+
+def comparison_parts(runs: Sequence[Run], query: QueryDict, pair: PairInLanguage | None) -> Parts:
+    number, scores = in_common(runs)
+    titles = [(metric, METRIC_LABELS[metric]) for metric in COMPARED_METRICS]
+    rows = [
+        with_figures({"run": name, "scores": {metric: of_run.get(metric) for metric in COMPARED_METRICS}})
+        for name, of_run in zip(short_names(runs), scores, strict=False)
+    ]
+    tables = {"common_answers": (("run", *score_columns(titles)), rows)}
+    return parts(query, tables, metrics=titles, number=number)
+
+
+def in_common(runs: Sequence[Run]) -> tuple[int, list[dict[str, Score]]]:
+    """Return the number of common answers, and the overall scores of each run by metric; nothing in common: none."""
+    rows = {str(run.pk): item_rows.frame(run, COMMON_COLUMNS) for run in runs}
+    answers = common_answers(rows)
+    words = next(iter(answers.values()))
+    if not words:
+        return 0, []
+    table = unified_scores(common_pairs(rows, words), answers).astype(object)
+    scores: dict[str, dict[str, Score]] = {name: {} for name in rows}
+    for values in records(table.where(table.notna(), None)):
+        if values["dimension"] == OVERALL:
+            result = values.pop("result")
+            scores[result][values["metric"]] = Score(**values)
+    return len(words), list(scores.values())
+
+
+# Single items.
+
+
 WORDS = AnswerWords(
     right="finer",
     wrong="coarser",
@@ -362,65 +288,11 @@ WORDS = AnswerWords(
 )
 
 
-# Comparisons on what all models have in common: the pairs, and the answers that are single tokens.
-
-
-COMPARED_METRICS = (*FACTORS, "acc_at_10_either", "acc_at_10_fine")
-NUMBERS = {"specificity": "Pairs", "acc_at_10_fine": "Pairs of Acc@10"}  # which a page shows; the CSV has all of them
-COMMON_LEAD = (
-    "Acc@10 among the answers that all these models have as single tokens, beside specificity and its factors."
-)
-PAIR = ("answer_label", "coarse_label", "specific", "best")
-PAIR_VALUES = ("rank", "natural_log_prob", "cosine")
-COMMON_COLUMNS = (*ROW_KEY, *PAIR, *(f"{side}_{value}" for side in ("fine", "coarse") for value in PAIR_VALUES))
-
-
-class ComparedLine(NamedTuple):
-    """A run, what it is called, and its scores by metric."""
-
-    run: Run
-    name: str
-    scores: dict[str, Score]
-
-
-def comparison_sections(runs: Sequence[Run]) -> list[Section]:
-    """Return the section with all metrics of the runs on what their models have in common; nothing where it is none."""
-    number, scores = in_common(*stored_results([run.pk for run in runs]))
-    if not scores:
-        return []
-    rows = [ComparedLine(*line) for line in zip(runs, short_names(runs), scores, strict=True)]
-    columns: list[Column[ComparedLine]] = [Column("run", "Run", lambda row: cells.text(row.name), align="head")]
-    for metric in COMPARED_METRICS:
-        columns += score_columns(metric, METRIC_LABELS[metric], _score_of(metric))
-        columns.append(_number_column(metric, NUMBERS.get(metric, ""), shown=metric in NUMBERS))
-    table = Table("common_answers", "Common pairs and answers", columns, rows, sortable=False)
-    note = (
-        "On the pairs whose answers are single tokens of all these models. Acc@10 does not depend on the size of a "
-        f"vocabulary here: it ranks an answer among the {number:,} answers of the benchmark that all of them have, and "
-        "counts the pairs whose hundred best tokens include ten of these."
-    )
-    return [replace(section(table, note=note, title="On common pairs and answers"), lead=COMMON_LEAD)]
-
-
-@lru_cache(maxsize=8)
-def in_common(*stored: tuple[int, str]) -> tuple[int, list[dict[str, Score]]]:
-    """Return the number of common answers, and the overall scores of each run, of runs by `stored_results`.
-
-    It is cached, as the folder of a result never changes.
-    """
-    runs = Run.objects.select_related("benchmark").in_bulk([number for number, _ in stored])
-    rows = {str(number): item_rows.frame(runs[number], COMMON_COLUMNS) for number, _ in stored}
-    answers = common_answers(rows)
-    words = next(iter(answers.values()))
-    if not words:
-        return 0, []
-    table = unified_scores(common_pairs(rows, words), answers).astype(object)
-    scores: dict[str, dict[str, Score]] = {name: {} for name in rows}
-    for values in records(table.where(table.notna(), None)):
-        if values["dimension"] == OVERALL:
-            result = values.pop("result")
-            scores[result][values["metric"]] = Score(**values)
-    return len(words), list(scores.values())
+def run_answer(item: ItemRow) -> RunAnswer:
+    """Return the answer to a pair; a cascade has a template of its own."""
+    if item.row["prompting"] == "cascade":
+        return answer_in_template(item, item.relation.cascades[item.row["template"]], WORDS)
+    return answer_among_options(item, WORDS)
 
 
 PAGES = ProbePages(
@@ -447,7 +319,8 @@ PAGES = ProbePages(
     ),
     run_answer=run_answer,
     words=WORDS,
-    run_sections=run_sections,
-    benchmark_sections=benchmark_sections,
-    comparison_sections=comparison_sections,
+    template="probes/specificity.html",
+    run_parts=run_parts,
+    benchmark_parts=benchmark_parts,
+    comparison_parts=comparison_parts,
 )

@@ -12,7 +12,6 @@ from leaderboard.figures.item_rows import ItemFilter
 from leaderboard.figures.ranks import refresh_ranks
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes.items import item_url
-from leaderboard.probes.specificity import benchmark_sections, run_sections
 from probing.analysis.specificity_metrics import common_answers, common_pairs, unified_scores
 from probing.plan import plan
 from probing.probes import probe_of
@@ -117,10 +116,10 @@ def test_naturalness_and_relatedness_stand_side_by_side_by_prompting(client: Cli
             assert float(line[metric]) == pytest.approx(score.value)
 
 
-def test_promptings_of_a_model_that_differ_in_more_are_not_side_by_side(measure: Measure, pairs: Benchmark) -> None:
+def test_promptings_of_a_model_that_differ_in_more_are_not_side_by_side(client: Client, measure: Measure) -> None:
     measure("org/a", "vanilla")
     measure("org/a", "few-shot", sample=20)
-    assert "factor_promptings" not in {section.name for section in benchmark_sections(pairs)}
+    assert "factor_promptings" not in client.get("/benchmarks/pairs/").context["probe"]["files"]
 
 
 def test_the_papers_table_9_and_its_changes_come_out(client: Client, paper: Benchmark) -> None:
@@ -156,15 +155,12 @@ def test_an_answer_is_right_where_it_is_specific(client: Client, measure: Measur
     )
 
 
-def test_a_published_run_shows_its_own_figures(paper: Benchmark) -> None:
+def test_a_published_run_shows_its_own_figures(client: Client, paper: Benchmark) -> None:
     run = paper.runs.get(model__hub_id="openai-community/gpt2", settings={"options": {"prompting": "few-shot"}})
-    promptings, factors = run_sections(run)
-    assert promptings.table and factors.table
-    assert [column.title for column in promptings.table.columns if column.align == "score"] == [
-        "vanilla, published",
-        "few-shot, published",
-        "cascade, published",
-    ]
+    shown = client.get(run.get_absolute_url()).context["probe"]
+    titles = [title for _, title in shown["columns"]["promptings"]]
+    assert titles == ["vanilla, published", "few-shot, published", "cascade, published"]
+    assert shown["pages"]["factors"]
 
 
 def test_baselines_are_pinned(client: Client, paper: Benchmark, pairs: Benchmark) -> None:
@@ -257,12 +253,11 @@ def test_every_page_says_which_prompting_a_run_had(client: Client, measure: Meas
         assert "prompting few-shot" in client.get(address).content.decode(), address
 
 
-def test_runs_of_one_prompting_are_told_apart(measure: Measure) -> None:
+def test_runs_of_one_prompting_are_told_apart(client: Client, measure: Measure) -> None:
     measure("org/a", "few-shot", shots=3)
     one, again = measure("org/a", "few-shot"), measure("org/a", "few-shot")
-    section, _ = run_sections(one)
-    assert section.chart
-    chance, *series = plotted(section.chart.figure).data
+    chart = client.get(one.get_absolute_url()).context["probe"]["charts"]["promptings"]
+    chance, *series = plotted(chart.figure).data
     assert (chance.name, set(chance.x)) == ("chance", {0.5})
     names = [trace.name for trace in series]
     assert names == ["few-shot, shots 3", f"few-shot, run {one.pk}", f"few-shot, run {again.pk}"]
