@@ -14,15 +14,18 @@ from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 
+from leaderboard.models import Score
 from leaderboard.ui.cells import Raw
 from leaderboard.ui.links import page_number
 from leaderboard.ui.table_files import csv_lines, file_name, json_array
 
 Row = dict[str, Any]
-Files = Mapping[str, tuple[Sequence[str], Sequence[Row]]]  # by the name of a table, its columns and rows
+File = tuple[Sequence[str], Sequence[Row]]  # the columns and rows of a table
+Files = Mapping[str, File]  # by the name of a table
 ItemT = TypeVar("ItemT")
 FORMATS = ("csv", "json")
 PAGE_SIZE = 50
+INTERVAL = ("value", "low", "high", "cluster_low", "cluster_high")  # the columns of a score
 
 
 def parameter(word: str, prefix: str = "") -> str:
@@ -113,6 +116,21 @@ def download(request: HttpRequest, tables: Files) -> HttpResponse | None:
         return HttpResponse("".join(json_array(columns, values)), "application/json")
     headers = {"Content-Disposition": f'attachment; filename="{file_name(request, name)}.csv"'}
     return HttpResponse("".join(csv_lines(columns, values)), "text/csv; charset=utf-8", headers=headers)
+
+
+def figures_of(score: Score | None, name: str = "") -> Row:
+    """Return a score's value and the ends of its intervals, in columns that begin with a name, and its number of items.
+
+    Without a name the value is the column `value`. Papers that state no number of items have 0 of them in the database.
+    """
+    number = f"{name}_n" if name else "n"
+    ends = {f"{name}_{end}" if name else end: getattr(score, end, None) for end in INTERVAL[1:]}
+    return {name or "value": score.value if score else None, **ends, number: (score and score.n) or None}
+
+
+def score_columns(titles: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the columns of several scores (`figures_of`), given their names with their titles."""
+    return [column for name, _ in titles for column in figures_of(None, name)]
 
 
 def written(value: Any) -> Raw:

@@ -23,7 +23,6 @@ from leaderboard.models import Run, Score
 from leaderboard.pages import bias_fold
 from leaderboard.probes import pages_of
 from leaderboard.probes.breakdowns import answer_space_titles, titled_cell
-from leaderboard.probes.culture.pair_sections import answers_fold
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import item_url
 from leaderboard.probes.wording import (
@@ -62,12 +61,11 @@ from probing.probes.choices import slotted
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 
-def folds(run: Run, scores: Sequence[Score], query: QueryDict, pair: PairInLanguage | None = None) -> list[Fold]:
+def folds(run: Run, scores: Sequence[Score], query: QueryDict) -> list[Fold]:
     """Return the folds of a run that has the scores for them; none for a run of which no items are stored."""
     if not run.artefact:
         return []
     optional_folds = (
-        answers_fold(run, query, pair),
         wording_fold(run, scores),
         bias_fold.bias_fold(run, scores, query),
         confidence_fold(scores),

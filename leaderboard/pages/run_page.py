@@ -73,7 +73,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     details = [
         *folds_of(everything),
         *breakdown_fold([*others, *place_section(run, places)]),
-        *folds(run, scores, request.GET, pair),
+        *folds(run, scores, request.GET),
     ]
     probe = pages.run_parts(run, request.GET, pair) if run.state == Run.State.FINISHED else {}
     script = reproduction.script(run)

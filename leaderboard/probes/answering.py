@@ -2,15 +2,17 @@
 
 from dataclasses import replace
 
+from django.http import QueryDict
+
 from leaderboard.figures.runs import finished_runs
 from leaderboard.models import Benchmark
-from leaderboard.probes.culture.pair_sections import predicates_by_pair, run_sections
-from leaderboard.probes.culture.pairs import PairInLanguage, rows_in_one_language
-from leaderboard.probes.culture.sides import sides
+from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, facts_table
+from leaderboard.probes.probe_pages import Parts
 from leaderboard.probes.ranking import PAGES as RANKING
+from leaderboard.probes.ranking import comparison_parts
 from leaderboard.probes.wording import FREE_TEXT
-from leaderboard.ui.sections import Section
+from probing.analysis.breakdowns import ALL
 from probing.analysis.responses import DECLINED
 
 ITEM_COLUMNS = ItemColumns(("subject", "statement", "answer_label", "prediction_label", "correct"))
@@ -21,12 +23,13 @@ def run_answer(item: ItemRow) -> RunAnswer:
     return RunAnswer("parts/answer_facts.html", {}, [facts_table(item, ITEM_COLUMNS)])
 
 
-def benchmark_sections(benchmark: Benchmark, pair: PairInLanguage | None) -> list[Section]:
-    """Return the predicates where all figures are of single ones, which the rows of models do not show."""
-    of_pairs, of_predicates = sides(list(finished_runs(benchmark)))
-    if rows_in_one_language(of_pairs, pair):
-        return []
-    return predicates_by_pair(rows_in_one_language(of_predicates, pair))
+def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage | None) -> Parts:
+    """Return both cultures of each relation where all figures are of single ones, which no row of a model shows."""
+    if pair is not None:
+        return {}
+    found = comparison_parts(list(finished_runs(benchmark)), query, None)
+    rows = found["files"]["predicates"][1] if found else []
+    return {} if any(row["relation"] == ALL for row in rows) else found
 
 
 PAGES = replace(
@@ -45,6 +48,5 @@ PAGES = replace(
     item_columns=ITEM_COLUMNS,
     run_answer=run_answer,
     question_form=FREE_TEXT,
-    run_sections=run_sections,
-    benchmark_sections=benchmark_sections,
+    benchmark_parts=benchmark_parts,
 )

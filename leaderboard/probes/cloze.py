@@ -15,9 +15,9 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes import further_training
 from leaderboard.probes.cloze_items import ITEM_COLUMNS, MODEL_ANSWER, run_answer
 from leaderboard.probes.culture.pairs import PairInLanguage
-from leaderboard.probes.probe_pages import INTERVAL, Json, Parts, ProbePages, figures_of, notes_of, parts, run_columns
+from leaderboard.probes.probe_pages import Json, Parts, ProbePages, notes_of, parts, run_columns
 from leaderboard.probes.wording import ONE_ANSWER
-from leaderboard.tables import Row
+from leaderboard.tables import INTERVAL, Row, figures_of
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart, Point, kind_symbol
 from leaderboard.ui.tables import summary

@@ -10,7 +10,7 @@ from django.http import QueryDict
 from leaderboard.figures import benchmarks
 from leaderboard.figures.comparisons import ModelAnswer
 from leaderboard.figures.scores import StripScores
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.models import Benchmark, Run
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options
 from leaderboard.probes.wording import CHOICE, RIGHT_OR_WRONG, AnswerWords, QuestionForm
@@ -23,7 +23,6 @@ from probing.benchmark import Relation
 from probing.errors import ProbingError
 
 Json = Mapping[str, Any]
-INTERVAL = ("value", "low", "high", "cluster_low", "cluster_high")  # the columns of a score
 Parts = Mapping[str, Any]  # the context of a probe's template, with `files` and `charts`; empty where it shows nothing
 MULTIPLE_CHOICE_COLUMNS = ItemColumns()
 PREDICTION = ModelAnswer(("prediction_label",), lambda row: str(row.get("prediction_label") or ""))
@@ -50,21 +49,6 @@ def notes_of(benchmark: Benchmark) -> str:
     with suppress(ProbingError):
         return " ".join(benchmarks.read(benchmark).notes) if benchmark.path else ""
     return ""
-
-
-def figures_of(score: Score | None, name: str = "") -> Row:
-    """Return a score's value and the ends of its intervals, in columns that begin with a name, and its number of items.
-
-    Without a name the value is the column `value`. Papers that state no number of items have 0 of them in the database.
-    """
-    number = f"{name}_n" if name else "n"
-    ends = {f"{name}_{end}" if name else end: getattr(score, end, None) for end in INTERVAL[1:]}
-    return {name or "value": score.value if score else None, **ends, number: (score and score.n) or None}
-
-
-def score_columns(titles: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the columns of several scores (`figures_of`), given their names with their titles."""
-    return [column for name, _ in titles for column in figures_of(None, name)]
 
 
 def run_columns(run: Run) -> Row:

@@ -1,46 +1,57 @@
-"""The pages of ranking: culture pairs with both sides of each predicate, gaps, prompt languages, variety of answers."""
+"""The pages of ranking: both cultures of a pair, what a model predicts for each, and how varied right answers are."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from typing import NamedTuple
+from typing import Any
 
 import pandas as pd
+from django.http import QueryDict
 
-from leaderboard.figures import benchmarks
+from leaderboard.figures import benchmarks, item_rows
+from leaderboard.figures.comparisons import records
 from leaderboard.figures.runs import finished_runs
+from leaderboard.figures.scores import Slice, parts_among
 from leaderboard.models import Benchmark, Run
-from leaderboard.probes.culture.pair_sections import comparison_sections, predictions
-from leaderboard.probes.culture.pair_sections import run_sections as culture_sections
-from leaderboard.probes.culture.pairs import PairInLanguage
+from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, rows_of, switches
 from leaderboard.probes.culture.sides import (
+    COLUMNS,
     GAP,
+    GAP_P,
     MAIN_METRICS,
-    Sides,
-    languages_cell,
+    SIDES,
+    both_sides,
+    named,
     objects_of,
     pair_title,
-    predicate_cell,
     sides,
+    versions,
 )
-from leaderboard.probes.probe_pages import Json, ProbePages
+from leaderboard.probes.probe_pages import Json, Parts, ProbePages, parts
 from leaderboard.probes.probe_pages import relation_slice as usual_relation_slice
-from leaderboard.ui import cells
-from leaderboard.ui.sections import Section, section
-from leaderboard.ui.tables import Column, Table
+from leaderboard.tables import File, Row, page_in
+from leaderboard.ui import labels
+from leaderboard.ui.charts.basics import Chart
 from probing.analysis.breakdowns import ALL, BY_CULTURE, BY_LANGUAGE, CROSSED, CULTURE, join_group, split_group
-from probing.analysis.culture_metrics import ENTROPY_COLUMNS, entropies, totals, west_last
+from probing.analysis.culture_metrics import (
+    NEARNESS,
+    PAIR_IN_LANGUAGE,
+    common_predictions,
+    entropies,
+    nearness,
+    totals,
+    west_last,
+)
 from probing.benchmark import Relation
 from probing.errors import ProbingError
 
-HIDDEN = frozenset({*BY_CULTURE, *BY_LANGUAGE})  # tags crossed with each other, which the sections show
+HIDDEN = frozenset({*BY_CULTURE, *BY_LANGUAGE})  # tags crossed with each other, which the parts show
 METRIC_LABELS = {
     **MAIN_METRICS,
     "p_at_1_statement": "P@1, whole statement",
     "p_at_5": "P@5",
     GAP: "Gap between cultures",
-    "culture_gap_p": "p-value of the gap",
+    GAP_P: "p-value of the gap",
     "wrong_own_culture": "Wrong, own culture",
     "wrong_other_culture": "Wrong, other culture",
     "wrong_both_cultures": "Wrong, both cultures",
@@ -50,18 +61,207 @@ METRIC_LABELS = {
     "accuracy_exact": "Exact accuracy",
 }
 
-
-def run_sections(run: Run, pair: PairInLanguage | None) -> list[Section]:
-    """Return the sections about cultures, and the predictions of the chosen pair."""
-    most_common = predictions(run, pair)
-    return [*culture_sections(run, pair), *([most_common] if most_common else [])]
+# A run and a comparison: both cultures of each relation of the part that the reader chose, with the gap between them.
 
 
-def benchmark_sections(benchmark: Benchmark, pair: PairInLanguage | None) -> list[Section]:
-    """Return how varied the answers to the chosen pair are, or to each."""
-    of_pairs, of_predicates = sides(list(finished_runs(benchmark)))
-    variety = variety_section(benchmark, [*of_pairs, *of_predicates], pair)
-    return [variety] if variety else []
+def run_parts(run: Run, query: QueryDict, pair: PairInLanguage | None) -> Parts:
+    part, tables, words = both_cultures([run], query, pair)
+    if part is None:
+        return {}
+    predicted = predictions(run, part)
+    singles = [prediction for row in predicted for prediction in (*row["right"], *row["wrong"])]
+    tables |= {"predictions": (PREDICTIONS, singles), "nearness": (NEAR, nearness_of_answers(run, part))}
+    found = parts(query, tables, drawn(tables, part), **words)
+    if singles:
+        found["pages"]["predictions"] = page_in(predicted, query, "predictions", PREDICTIONS_ON_A_PAGE)
+    return found
+
+
+def comparison_parts(runs: Sequence[Run], query: QueryDict, pair: PairInLanguage | None) -> Parts:
+    part, tables, words = both_cultures(runs, query, pair)
+    return parts(query, tables, drawn(tables, part), **words)
+
+
+def both_cultures(
+    runs: Sequence[Run], query: QueryDict, pair: PairInLanguage | None
+) -> tuple[PairInLanguage | None, dict[str, File], dict[str, Any]]:
+    """Return the part that the reader chose, the table of both cultures in it, and what the template says of them.
+
+    Runs with printed figures of single relations only offer no part on their page, so that it is chosen here.
+    """
+    rows = sides(runs)
+    offered = [] if pair else parts_among_rows(rows)
+    pair = pair or one_pair(query, offered)
+    shown = named(rows_of(rows, pair), runs[0].benchmark) if pair else []
+    several = len({row["run"].pk for row in shown}) > 1
+    words = {
+        "title": pair.title if pair else "",
+        "switches": [links for links in switches(query, offered, pair) if links],
+        "cultures": shown[0]["cultures"] if shown else [],
+        "metric": MAIN_METRICS[shown[0]["scores"]["first"].metric] if shown else "",
+        "several": several,
+        "nearness": [(name.replace(" ", "_"), labels.sentence(name)) for name in NEARNESS],
+        "sources": list(dict.fromkeys(row["run"] for row in shown if row["run"].is_published)),
+    }
+    columns = [name for name in COLUMNS if several or name != "model"]
+    return pair, {"predicates": (columns, shown)}, words
+
+
+def parts_among_rows(rows: Sequence[Row]) -> list[PairInLanguage]:
+    groups = {Slice(PAIR_IN_LANGUAGE, join_group([row["pair"], row["language"]])) for row in rows}
+    return list(map(PairInLanguage, parts_among(groups)))
+
+
+def drawn(tables: Mapping[str, File], pair: PairInLanguage | None) -> list[Chart]:
+    """Return the chart of both cultures, where there is more than the figure of all relations together."""
+    _, rows = tables["predicates"]
+    has_relations = any(row["relation"] != ALL for row in rows)
+    return [both_sides("predicates", pair.title, rows)] if pair and has_relations else []
+
+
+# What a model predicts: its most common answers, right and wrong (the DLAMA paper's Table 3), and how near they are.
+
+
+PREDICTION_GROUP = ["culture_pair", "language", "relation", "culture"]
+PREDICTION_COLUMNS = [*PREDICTION_GROUP, "correct", "prediction_label", "prediction_cultures"]
+PREDICTIONS = ("pair", "language", "relation", "culture", "prediction", "correct", "share", "right_in")
+PREDICTIONS_ON_A_PAGE = 10
+NEAR = ("relation", "language", *(name.replace(" ", "_") for name in NEARNESS), "predictions")
+
+
+def predictions(run: Run, pair: PairInLanguage) -> list[Row]:
+    """Return the most common predictions for each relation and culture of a part; nothing without stored items."""
+    if not run.artefact or not set(PREDICTION_COLUMNS) <= set(item_rows.names(run)):
+        return []
+    common = common_predictions(_rows_of_part(run, pair, PREDICTION_COLUMNS))
+    links = versions(run.benchmark)
+    rows = []
+    for names, group in common.groupby(PREDICTION_GROUP, sort=False):
+        name, language, relation, culture = map(str, names)
+        href, template = links.get((name, language, objects_of(run), relation), ("", ""))
+        about = {"pair": pair_title(name), "language": language, "relation": relation, "culture": culture}
+        single = [
+            about
+            | {
+                "prediction": row["prediction_label"],
+                "correct": row["correct"],
+                "share": row["share"],
+                "percent": f"{100 * row['share']:.1f}",
+                "right_in": ", ".join(sorted(row["prediction_cultures"])),
+            }
+            for row in records(group)
+        ]
+        right, wrong = ([row for row in single if row["correct"] is kind] for kind in (True, False))
+        rows.append(
+            {
+                **about,
+                "title": labels.relation(relation),
+                "href": href,
+                "template": template,
+                "right": right,
+                "wrong": wrong,
+            }
+        )
+    return rows
+
+
+def nearness_of_answers(run: Run, pair: PairInLanguage) -> list[Row]:
+    """Return how near a run's answers about places are to right ones; nothing where the files are not here."""
+    needed = ["relation", "index", "prediction", "culture_pair", "language"]
+    if not run.benchmark.path or not run.artefact or not set(needed) <= set(item_rows.names(run)):
+        return []
+    try:
+        near = nearness(_rows_of_part(run, pair, needed), benchmarks.read(run.benchmark))
+    except ProbingError:  # the files of the benchmark have changed
+        return []
+    rows = [{name.replace(" ", "_"): value for name, value in row.items()} for row in records(near)]
+    return [{**row, "title": labels.relation(row["relation"])} for row in rows]
+
+
+def _rows_of_part(run: Run, pair: PairInLanguage, columns: Sequence[str]) -> pd.DataFrame:
+    rows = item_rows.frame(run, list(columns))
+    return rows[(rows["culture_pair"] == pair.name) & (rows["language"] == pair.language)]
+
+
+# A benchmark: how varied the right answers to a part are (section 4.4 of the methods), beside the best that a model
+# reached there.
+
+
+ENTROPY_WORDS = {"items": "questions", "entropy": "entropy in bits", "best": "best P@1"}
+ENTROPIES = (
+    *("pair", "language", "objects", "relation"),
+    *(f"{side}_{name}" for side in SIDES for name in ENTROPY_WORDS),
+)
+
+
+def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage | None) -> Parts:
+    varied, notes = varieties(benchmark, pair) if pair else ([], "")
+    if not varied or pair is None:
+        return {}
+    best = best_scores(rows_of(sides(list(finished_runs(benchmark))), pair))
+    links = versions(benchmark)
+    for row in varied:
+        key = (pair.name, pair.language, row["objects"], row["relation"])
+        href, template = links.get(key, ("", ""))
+        title = "All relations" if row["relation"] == ALL else labels.relation(row["relation"])
+        row.update(title=title, href=href, template=template)
+        for side, culture in zip(SIDES, row["cultures"], strict=True):
+            row[f"{side}_best"] = best.get((row["objects"], row["relation"], culture))
+    several = len({row["objects"] for row in varied}) > 1
+    return parts(
+        query,
+        {"entropies": (ENTROPIES, varied)},
+        title=pair.title,
+        note=notes,
+        has_objects=several,
+        entropies=[
+            (f"{side}_{name}", f"{culture}, {words}")
+            for side, culture in zip(SIDES, varied[0]["cultures"], strict=True)
+            for name, words in ENTROPY_WORDS.items()
+        ],
+    )
+
+
+def varieties(benchmark: Benchmark, pair: PairInLanguage) -> tuple[list[Row], str]:
+    """Return the number of items and the entropy in bits of both cultures for each relation, and for all of them last.
+
+    With them come the benchmark's notes on what was left out. Nothing without its files.
+    """
+    try:
+        content = benchmarks.read(benchmark) if benchmark.path else None
+    except ProbingError:
+        content = None
+    if content is None:
+        return [], ""
+    of_part = entropies(replace(content, relations=tuple(filter(pair.has, content.relations))))
+    rows = []
+    for (objects, relation), both in pd.concat([of_part, totals(of_part)]).groupby(["objects", "relation"], sort=False):
+        of_sides = sorted(records(both), key=lambda row: west_last(row["culture"]))
+        if len(of_sides) == len(SIDES):
+            figures = {
+                f"{side}_{name}": row[name]
+                for side, row in zip(SIDES, of_sides, strict=True)
+                for name in ("items", "entropy")
+            }
+            about = {"pair": pair_title(pair.name), "language": pair.language, "objects": objects, "relation": relation}
+            rows.append(
+                {**dict.fromkeys(ENTROPIES), **about, **figures, "cultures": [row["culture"] for row in of_sides]}
+            )
+    return rows, " ".join(content.notes)
+
+
+def best_scores(rows: Sequence[Row]) -> dict[tuple[str, str, str], float]:
+    """Map objects, relation and culture to the best P@1 measured here."""
+    best: dict[tuple[str, str, str], float] = {}
+    for row in rows:
+        for side, culture in zip(SIDES, row["cultures"], strict=True):
+            if row["run"].provenance == Run.Provenance.MEASURED and row[side] is not None:
+                key = (objects_of(row["run"]), row["relation"], culture)
+                best[key] = max(best.get(key, 0.0), row[side])
+    return best
+
+
+# Names of scores, and published figures of culture pairs under the names that the scores of measured runs have.
 
 
 def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
@@ -70,9 +270,6 @@ def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
         tags = [tag for tag in ("culture_pair", "language") if tag in relation.tags]
         return "_".join([*tags, "relation"]), join_group([*(str(relation.tags[tag]) for tag in tags), relation.label])
     return usual_relation_slice(relation, name)
-
-
-# Published figures of culture pairs under the names that the scores of measured runs have.
 
 
 def published_scores(settings: Json, scores: Iterable[Json]) -> Iterator[Json]:
@@ -103,131 +300,6 @@ def published_scores(settings: Json, scores: Iterable[Json]) -> Iterator[Json]:
             yield {**gap, "value": first["value"] - second["value"], "n": first["n"] + second["n"]}
 
 
-# How varied the right answers to a pair are (section 4.4 of the methods), beside the best that a model reached.
-
-
-VARIETY_NOTE = (
-    "An entropy of 0 means that one object is right for all items, so a model need not know the subject. "
-    "The best P@1 is the best of the models that were measured here."
-)
-VARIETY_LEAD = "How easy the right answers of each relation are to guess, beside the best that a model reached."
-BestScores = Mapping[tuple[str, str, str, str, str], float]  # pair, language, objects, relation, culture
-
-
-class Variety(NamedTuple):
-    """A relation, or all of them, in the languages in which its items are the same.
-
-    `sides`: culture, number of items and entropy in bits, the West last.
-    """
-
-    pair: str
-    objects: str
-    relation: str
-    sides: tuple[tuple[str, int, float], ...]
-    languages: list[str]
-
-
-def variety_section(benchmark: Benchmark, rows: Sequence[Sides], pair: PairInLanguage | None) -> Section | None:
-    """Return the section with items, entropies and the best P@1 of both cultures; None without the files.
-
-    It is about the relations of the chosen pair, or of all pairs where none is chosen.
-    """
-    varieties, notes = variety(benchmark.pk) if benchmark.path else ([], ())
-    if pair is not None:
-        varieties = [row for row in varieties if row.pair == pair.name and pair.language in row.languages]
-    if not varieties:
-        return None
-    best = _best_scores(rows)
-
-    def relation(row: Variety) -> cells.Cell:
-        return predicate_cell(benchmark, (row.pair, row.languages[0], row.objects, row.relation))
-
-    columns = [
-        *_differing_columns(varieties),
-        Column("relation", "Relation", relation, align="head"),
-        *_side_columns("first", 0, varieties, best),
-        *_side_columns("second", 1, varieties, best),
-    ]
-    table = Table("entropies", "How varied the answers are", columns, varieties, page_size=60)
-    return replace(section(table, note=" ".join([VARIETY_NOTE, *notes])), lead=VARIETY_LEAD)
-
-
-def _differing_columns(rows: Sequence[Variety]) -> list[Column[Variety]]:
-    """Return what tells items of several pairs and languages apart; a page has the columns in which rows differ."""
-    columns: list[Column[Variety]] = [
-        Column("pair", "Pair", lambda row: cells.text(pair_title(row.pair)), align="kind", folded=True),
-        Column("language", "Language", lambda row: languages_cell(row.languages), folded=True),
-        Column("objects", "Objects", lambda row: cells.text(row.objects), folded=True),
-    ]
-    return [replace(column, shown=len({column.cell(row).value for row in rows}) > 1) for column in columns]
-
-
-def _side_columns(name: str, side: int, rows: Sequence[Variety], best: BestScores) -> list[Column[Variety]]:
-    """Return number of items, entropy and best P@1 of one side."""
-    title = _only_name({row.sides[side][0] for row in rows}, ("First culture", "West")[side])
-
-    def best_of(row: Variety) -> float | None:
-        relation, culture = row.relation.replace(ALL, ""), row.sides[side][0]
-        values = (best.get((row.pair, language, row.objects, relation, culture)) for language in row.languages)
-        return max((value for value in values if value is not None), default=None)
-
-    return [
-        Column(
-            f"{name}_items",
-            f"{title}, questions",
-            lambda row: cells.number(row.sides[side][1]),
-            align="number",
-            folded=True,
-        ),
-        Column(
-            f"{name}_entropy",
-            f"{title}, entropy in bits",
-            lambda row: cells.number(row.sides[side][2], 1),
-            align="number",
-        ),
-        Column(f"{name}_best", f"{title}, best P@1", lambda row: cells.number(best_of(row)), align="number"),
-    ]
-
-
-def _only_name(names: Set[str], otherwise: str) -> str:
-    """Return the one name if all rows have the same."""
-    return next(iter(names)) if len(names) == 1 else otherwise
-
-
-def _best_scores(rows: Sequence[Sides]) -> BestScores:
-    """Map pair, language, objects, relation and culture to the best P@1 measured here."""
-    best: dict[tuple[str, str, str, str, str], float] = {}
-    for row in rows:
-        for culture, score in row.cultures.items():
-            key = (row.pair, row.language, objects_of(row.run), row.relation, culture)
-            if row.run.provenance == Run.Provenance.MEASURED and score.value is not None:
-                best[key] = max(best.get(key, 0.0), score.value)
-    return best
-
-
-@lru_cache(maxsize=8)
-def variety(benchmark: int) -> tuple[list[Variety], tuple[str, ...]]:
-    """Return a row per relation, with all relations together last, and the benchmark's notes on what was left out.
-
-    It is cached, as a version of a benchmark never changes.
-    """
-    try:
-        content = benchmarks.read(Benchmark.objects.get(pk=benchmark))
-    except ProbingError:
-        return [], ()
-    relations = entropies(content)
-    rows: dict[tuple[object, ...], Variety] = {}
-    table = pd.concat([relations, totals(relations)])
-    for names, part in table.groupby(ENTROPY_COLUMNS[:4], sort=False):
-        pair, language, objects, relation = map(str, names)
-        both = zip(part.culture, part["items"], part.entropy, strict=True)
-        sides = tuple(sorted(both, key=lambda side: west_last(side[0])))
-        if len(sides) == 2:
-            row = rows.setdefault((pair, objects, relation, sides), Variety(pair, objects, relation, sides, []))
-            row.languages.append(language)
-    return list(rows.values()), content.notes
-
-
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
     option_labels={
@@ -243,7 +315,8 @@ PAGES = ProbePages(
     asked_by="all answers of a relation, ranked",
     published_scores=published_scores,
     relation_slice=relation_slice,
-    run_sections=run_sections,
-    benchmark_sections=benchmark_sections,
-    comparison_sections=comparison_sections,
+    template="probes/ranking.html",
+    run_parts=run_parts,
+    benchmark_parts=benchmark_parts,
+    comparison_parts=comparison_parts,
 )

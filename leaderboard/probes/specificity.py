@@ -14,9 +14,9 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes.breakdowns import group_href, hover_label
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options, answer_in_template
-from leaderboard.probes.probe_pages import CountColumn, Parts, ProbePages, figures_of, parts, run_columns, score_columns
+from leaderboard.probes.probe_pages import CountColumn, Parts, ProbePages, parts, run_columns
 from leaderboard.probes.wording import AnswerWords, group_title, read_relations, relation_name, relation_names
-from leaderboard.tables import Row
+from leaderboard.tables import Row, figures_of, score_columns
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart, Point
 from probing.analysis.breakdowns import ALL, OVERALL

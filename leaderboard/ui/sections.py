@@ -10,7 +10,6 @@ from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart, Plot
 from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.tables import Table
-from probing.errors import ProbingError
 
 RowT = TypeVar("RowT")
 Drawing = tuple[str, Plot]  # what a chart shows in words, and its figure
@@ -59,40 +58,8 @@ def anchors(sections: Sequence[Section]) -> list[Anchor]:
 
 
 @dataclass(frozen=True)
-class TextForm:
-    """A field of several lines that changes what a fold shows; `text` is what the reader has written.
-
-    `kept`: the other parameters of the page. `methods`: the heading of docs/methods/ that explains the outcome.
-    """
-
-    name: str
-    label: str
-    hint: str
-    example: str
-    button: str
-    methods: str
-    text: str
-    kept: Sequence[tuple[str, str]]
-    error: ProbingError | None = None
-
-    @classmethod
-    def of(cls, query: QueryDict, name: str, **words: Any) -> "TextForm":
-        """Return the form as a query string fills it."""
-        kept = [(other, value) for other in query if other != name for value in query.getlist(other)]
-        return cls(name, **words, text=query.get(name, "").strip(), kept=kept)
-
-    @property
-    def methods_page(self) -> str:
-        return self.methods.partition("/#")[0]
-
-    @property
-    def methods_heading(self) -> str:
-        return self.methods.partition("/#")[2]
-
-
-@dataclass(frozen=True)
 class Fold:
-    """Sections behind a line that opens them, with a form above them where a reader can ask for more.
+    """Sections behind a line that opens them.
 
     `lead` says in one or two sentences what was measured, and stands beside the title while the fold is closed.
     """
@@ -101,7 +68,6 @@ class Fold:
     title: str
     lead: str
     sections: Sequence[Section] = ()
-    form: TextForm | None = None
 
     def is_open(self, query: QueryDict, switches: Sequence["Switch"] = ()) -> bool:
         """Tell whether the query string names the fold, or sorts or turns a page of one of its tables.

@@ -20,9 +20,6 @@ from leaderboard.figures.ranks import refresh_standings
 from leaderboard.line import CHECKS, FINISH, QUEUES
 from leaderboard.management.commands.load_published import load
 from leaderboard.models import Benchmark, Claim, Run
-from leaderboard.probes.culture.pair_sections import answers_given, distances, predicted
-from leaderboard.probes.culture.sides import versions
-from leaderboard.probes.ranking import variety
 from leaderboard.redis_server import embedded_server
 from leaderboard.settings import embedded_redis_socket
 from probing.catalog import EMBEDDED
@@ -170,8 +167,7 @@ class Site:
 
 def forget() -> None:
     """Forget what the process remembers by the numbers of runs and benchmarks."""
-    of_runs = (answers_given, compared_results, distances, matching, predicted, stored_highlights)
-    for cached in (*of_runs, variety, versions):
+    for cached in (compared_results, matching, stored_highlights):
         cached.cache_clear()
 
 

@@ -11,7 +11,8 @@ from django.http import QueryDict
 from leaderboard.figures.scores import PART_SETTINGS, PARTS, Slice, part_of, parts_among
 from leaderboard.figures.standings import Standing
 from leaderboard.models import Run, Score
-from leaderboard.probes.culture.sides import GAP, Sides, legend, pair_title
+from leaderboard.probes.culture.sides import GAP, legend, pair_title
+from leaderboard.tables import Row
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.links import PageLink, link
@@ -139,14 +140,9 @@ def one_pair(query: QueryDict, offered: Sequence[PairInLanguage]) -> PairInLangu
     return chosen_pair(query, offered) or next(iter(offered), None)
 
 
-def rows_in_one_language(rows: Sequence[Sides], pair: PairInLanguage | None) -> list[Sides]:
+def rows_of(rows: Sequence[Row], pair: PairInLanguage | None) -> list[Row]:
     """Return the rows of the chosen pair in its language; all rows where none is chosen."""
-    return [row for row in rows if pair is None or (row.pair, row.language) == (pair.name, pair.language)]
-
-
-def rows_in_all_languages(rows: Sequence[Sides], pair: PairInLanguage | None) -> list[Sides]:
-    """Return the rows of the chosen pair in all languages; all rows where none is chosen."""
-    return [row for row in rows if pair is None or row.pair == pair.name]
+    return [row for row in rows if pair is None or (row["pair"], row["language"]) == (pair.name, pair.language)]
 
 
 def switches(

@@ -103,11 +103,13 @@ def test_the_board_has_a_chart_of_both_cultures_with_the_figures_of_its_table(cl
 
 def test_a_run_has_its_gap_and_both_sides_of_each_predicate(client: Client, run: Run) -> None:
     page = client.get(f"/runs/{run.pk}/")
-    assert page.context["charts"]["predicates"].title == "Arab and West, asked in English"
+    assert page.context["probe"]["charts"]["predicates"].title == "Arab and West, asked in English"
     assert "Substring accuracy by relation and culture" in page.content.decode()
-    for table in ("gaps", "predicates"):
-        (row,) = csv_rows(client, f"/runs/{run.pk}/", table)
-        assert float(row["gap"]) == pytest.approx(-2 / 3)
+    rows = csv_rows(client, f"/runs/{run.pk}/", "predicates")
+    assert [(row["relation"], float(row["gap"])) for row in rows] == [
+        ("all", pytest.approx(-2 / 3)),
+        ("P37", pytest.approx(-2 / 3)),
+    ]
 
 
 @pytest.fixture
@@ -188,14 +190,18 @@ def test_published_figures_of_the_probe_stand_on_its_board(client: Client, db: N
 
 def test_published_figures_of_single_predicates_have_a_chart_of_both_cultures(client: Client, db: None) -> None:
     make.published_figures()
-    address, name = "/benchmarks/dlama:answering/", "predicates-arab-west-en"
-    chart = client.get(address).context["charts"][name]
-    assert "Figures of GPT3.5-turbo (Keleg et al. 2023)." in client.get(address).content.decode()
+    address, name = "/benchmarks/dlama:answering/", "predicates"
+    page = client.get(address)
+    chart = page.context["probe"]["charts"][name]
+    assert "GPT3.5-turbo (Keleg et al. 2023)." in page.content.decode()
+    assert 'href="?part=arab-west+ar#section-predicates"' in page.content.decode()
     rows = {row["relation"]: row for row in csv_rows(client, address, name)}
     assert (float(rows["P36"]["first"]), float(rows["P36"]["second"])) == (0.955, 0.947)
     assert sorted(plotted(chart.figure).data[0].x) == sorted(float(row["first"]) for row in rows.values())
     run = Run.objects.get(benchmark__slug="dlama", benchmark__probe="answering", settings__language="en")
-    assert name in client.get(run.get_absolute_url()).context["charts"]
+    assert name in client.get(run.get_absolute_url()).context["probe"]["charts"]
+    arabic = {row["relation"]: row for row in csv_rows(client, f"{address}?part=arab-west+ar", name)}
+    assert arabic["P36"] != rows["P36"]
 
 
 def test_pairs_and_languages_are_chosen_on_the_form_and_never_share_a_list(client: Client, culture: Benchmark) -> None:
