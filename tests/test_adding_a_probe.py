@@ -48,6 +48,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (copy / "probing" / "probes" / "contrast.py").write_text(probe, encoding="utf-8")
     add_lines(copy / "probing" / "probes" / "__init__.py", probe_import, probe_entry)
     (copy / "leaderboard" / "probes" / "contrast.py").write_text(pages, encoding="utf-8")
+    (template,) = code_blocks("html")
+    (copy / "templates" / "probes" / "contrast.html").write_text(template, encoding="utf-8")
     add_lines(copy / "leaderboard" / "probes" / "__init__.py", pages_import, pages_entry)
     build_gpt2(copy / "models" / "org" / "tiny")
     return copy

@@ -10,7 +10,7 @@ from django.utils import timezone
 from leaderboard.exports.references import benchmark_reference
 from leaderboard.figures.ranks import shown_difference
 from leaderboard.figures.runs import ANY_VERSION
-from leaderboard.figures.scores import Slice, StripScores
+from leaderboard.figures.scores import Slice
 from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, facet_choices, leaderboard
 from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
@@ -21,7 +21,7 @@ from leaderboard.pages.benchmark_sections import (
     replicates_fold,
 )
 from leaderboard.pages.relation_page import relation_rows, relations_table, strip_scores
-from leaderboard.pages.rendering import page_address, show, switch_links
+from leaderboard.pages.rendering import page_address, show
 from leaderboard.pages.standings_table import (
     AXIS,
     axis_links,
@@ -40,7 +40,7 @@ from leaderboard.probes.benchmark_words import (
     description,
     sentence_about,
 )
-from leaderboard.probes.culture.pairs import PARAMETER, PairInLanguage, offered_pairs, switches
+from leaderboard.probes.culture.pairs import PARAMETER, offered_pairs, switches
 from leaderboard.probes.wording import FREE_TEXT, example_question, group_title, read_relations, relation_name
 from leaderboard.ui import labels
 from leaderboard.ui.links import PageLink
@@ -70,15 +70,14 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         "example": example_question(relations, pages.offers_options, in_writing=pages.question_form is FREE_TEXT),
         "is_pooled": pair is None and bool(offered_pairs(offered)),
         "pair_switches": switches(request.GET, offered_pairs(offered), pair, everything="All, in groups"),
-        "switches": switch_links(pages, request.GET),
         "has_ranks": any(row.rank for row in board.standings),
         "sources": _sources(board),
         "baselines": baselines_in_words((row.run for row in board.standings), pages.baseline_note),
     }
     strips = strip_scores(filters, board, relations)
-    everything = _sections(request.GET, filters, board, pair, strips)
+    everything = [*replicates_fold(board.everything), *published_sections(benchmark, pair)]
     sections, folds = open_sections(everything), [*folds_of(everything), *overlap_fold(benchmark, versions)]
-    context["folds"] = [(fold, fold.is_open(request.GET, pages.switches)) for fold in folds]
+    context["folds"] = [(fold, fold.is_open(request.GET)) for fold in folds]
     rows = relation_rows(benchmark, relations, pair, strips)
     tables: list[Table[Any]] = [standings, relations_table(benchmark, rows, pair)]
     axes = offered_axes(board, pair)
@@ -93,23 +92,6 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     context["published_probe"] = published_parts(benchmark, request.GET, pair)
     files = {**context["probe"].get("files", {}), **context["published_probe"].get("files", {})}
     return show(request, "benchmark.html", context, tables, charts, sections, folded, reference, files)
-
-
-def _sections(
-    query: QueryDict,
-    filters: LeaderboardFilter,
-    board: Leaderboard,
-    pair: PairInLanguage | None,
-    strips: StripScores,
-) -> list[Section]:
-    """Return all sections below the standings, those in folds among them."""
-    benchmark, pages = filters.benchmark, pages_of(filters.benchmark)
-    return [
-        *replicates_fold(board.everything),
-        *pages.strip_sections(benchmark, strips),
-        *pages.benchmark_sections(benchmark, *pages.choices(query, pair)),
-        *published_sections(benchmark, pair),
-    ]
 
 
 def _contents(sections: Sequence[Section], folds: Sequence[Fold], *, has_relations: bool) -> list[Anchor]:

@@ -72,7 +72,7 @@ class PublishedRow:
 
 
 def published_sections(benchmark: Benchmark, pair: PairInLanguage | None = None) -> list[Section]:
-    """Return the table of a benchmark's published figures, and the sections that its probe makes of them.
+    """Return the table of a benchmark's published figures.
 
     They are about the chosen pair where there is one.
 
@@ -83,9 +83,7 @@ def published_sections(benchmark: Benchmark, pair: PairInLanguage | None = None)
     version = published_version(benchmark)
     if version is None:
         return []
-    pages = pages_of(version)
-    sections = pages.benchmark_sections(version, *pages.chosen_group(pair), *(False for _ in pages.switches))
-    return [*published_slice(benchmark, pair.part if pair else OVERALL_SLICE, pair), *map(_renamed, sections)]
+    return published_slice(benchmark, pair.part if pair else OVERALL_SLICE, pair)
 
 
 def published_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage | None) -> Parts:
@@ -117,16 +115,6 @@ def published_slice(
 def _differences(runs: Iterable[Run]) -> str:
     """Return in what the figures of runs differ from measured ones, each difference once."""
     return " ".join(filter(None, dict.fromkeys(differs(run) for run in runs)))
-
-
-def _renamed(section: Section) -> Section:
-    """Return a section under names of its own, beside the one of the measured runs."""
-    name = f"published-{section.name}"
-    table = replace(section.table, name=f"published-{section.table.name}") if section.table else None
-    chart = replace(section.chart, name=f"published-{section.chart.name}") if section.chart else None
-    return replace(
-        section, name=name, title=f"{PUBLISHED_TITLE}: {section.title}", table=table, chart=chart, switched=False
-    )
 
 
 def _published_table(

@@ -56,7 +56,7 @@ from leaderboard.tables import FORMATS, Files, download, filled, ordered, page_o
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart, Point, range_in_view
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, open_sections, section
+from leaderboard.ui.sections import Anchor, Fold, Section, section
 from leaderboard.ui.tables import Column, Table, source
 from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS
 from probing.errors import ProbingError
@@ -109,9 +109,8 @@ def _comparison_page(
         return file
     figures = comparison_charts(sides, groups, comparison.differences, labels.within(metric), names)
     probe = pages.comparison_parts(runs, request.GET, pair)
-    of_probe = pages.comparison_sections(runs, *pages.chosen_group(pair))
     optional_folds = (benchmarks_fold(runs, [side["name"] for side in sides]), compared_fold(runs, request.GET))
-    sections, folds = open_sections(of_probe), [*folds_of(of_probe), *filter(None, optional_folds)]
+    folds = list(filter(None, optional_folds))
     context = {
         **_chosen_runs(request, runs),
         **tables,
@@ -126,11 +125,11 @@ def _comparison_page(
         "switches": part_switches,
         "part": pair.title if pair else "",
         "folds": [(fold, fold.is_open(request.GET)) for fold in folds],
-        "contents": contents(figures, sections, folds, has_answers=bool(len(comparison.right))),
+        "contents": contents(figures, folds, has_answers=bool(len(comparison.right))),
     }
     folded = [section for fold in folds for section in fold.sections]
     reference = comparison_reference(request, runs)
-    return show(request, "compare.html", context, (), figures, sections, folded, reference, probe.get("files", {}))
+    return show(request, "compare.html", context, (), figures, (), folded, reference, probe.get("files", {}))
 
 
 def _averaged(benchmark: Benchmark, differences: Sequence[Row]) -> str:
@@ -139,14 +138,11 @@ def _averaged(benchmark: Benchmark, differences: Sequence[Row]) -> str:
     return labels.number_of(len(relations), "relation") if benchmark.correctness.macro else ""
 
 
-def contents(
-    figures: Sequence[Chart], sections: Sequence[Section], folds: Sequence[Fold], *, has_answers: bool
-) -> list[Anchor]:
+def contents(figures: Sequence[Chart], folds: Sequence[Fold], *, has_answers: bool) -> list[Anchor]:
     """Return the page's contents list: what a reader may jump to, in the order of the page."""
     titles = {"groups": "Groups", "relations": "Relations"}
     return [
         *(Anchor(f"section-{figure.name}", titles.get(figure.name, figure.title)) for figure in figures),
-        *anchors(sections),
         *([Anchor("disagreements", "Disagreements")] if has_answers else []),
         *([Anchor("details", "Behind the figures")] if folds else []),
         Anchor("differences", "Differences"),

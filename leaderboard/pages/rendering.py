@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.cache import patch_cache_control
@@ -16,12 +16,9 @@ from whitenoise.middleware import WhiteNoiseFileResponse
 from whitenoise.responders import StaticFile
 
 from leaderboard.exports.references import Reference
-from leaderboard.models import Run
-from leaderboard.probes.culture.pairs import PairInLanguage, switches
-from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.tables import Files, download
 from leaderboard.ui.charts.basics import Chart
-from leaderboard.ui.links import PageLink, link
+from leaderboard.ui.links import link
 from leaderboard.ui.sections import Section
 from leaderboard.ui.table_files import table_response, wants_file
 from leaderboard.ui.tables import Table, views
@@ -111,18 +108,6 @@ def page_reference(request: HttpRequest, key: str, title: str, details: str = ""
     """Return how a page is cited whose rows may change."""
     today = timezone.now().date()
     return Reference(f"clozeboard-{key}", title, details, page_address(request), accessed=today)
-
-
-def probe_sections(run: Run, pages: ProbePages, query: QueryDict, pair: PairInLanguage | None = None) -> list[Section]:
-    """Return the sections that only the run's probe has; nothing before the run is finished."""
-    return pages.run_sections(run, *pages.choices(query, pair)) if run.state == Run.State.FINISHED else []
-
-
-def switch_links(
-    pages: ProbePages, query: QueryDict, offered: Sequence[PairInLanguage] = (), pair: PairInLanguage | None = None
-) -> list[list[PageLink]]:
-    """Return the links of each choice that sections follow: of pairs and languages, then of the probe's switches."""
-    return [*switches(query, offered, pair), *(switch.links(query) for switch in pages.switches)]
 
 
 def file_response(request: HttpRequest, path: Path, content_type: str) -> HttpResponseBase:

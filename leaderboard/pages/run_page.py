@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 
 from leaderboard.exports import reproduction
@@ -17,18 +17,18 @@ from leaderboard.figures.runs import OPEN, WORKING
 from leaderboard.figures.scores import OVERALL_SLICE, breakdowns, part_of
 from leaderboard.figures.training import is_part_of_series
 from leaderboard.models import Run, RunRank, Score
-from leaderboard.pages.rendering import probe_sections, show, switch_links
+from leaderboard.pages.rendering import show
 from leaderboard.pages.run_folds import PlaceFigure, by_place, cautions, folds, place_section
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import baselines_in_words
 from leaderboard.probes.breakdowns import dimension_section, has_all_items, titled_cell
-from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of
+from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of, switches
 from leaderboard.probes.items import item_url
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.probes.wording import answer_cell, group_title, relation_names, row_key, sentences, several_answers
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import uncertainty
-from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, open_sections, section
+from leaderboard.ui.sections import Anchor, Fold, Section, anchors, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 from probing.analysis.accuracy import CHANCE, TIES, ties_in_words
 from probing.analysis.details import DETAIL_METRICS
@@ -68,10 +68,9 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     pair = one_pair(request.GET, offered)
     places = by_place(run, pair)
     main = headline(run, pages, scores, pair, places)
-    everything, others = run_sections(run, pages, scores, request.GET, pair)
-    sections, surprising = open_sections(everything), surprise_sections(run, pages)
+    sections, others = run_sections(run, pages, scores)
+    surprising = surprise_sections(run, pages)
     details = [
-        *folds_of(everything),
         *breakdown_fold([*others, *place_section(run, places)]),
         *folds(run, scores, request.GET),
     ]
@@ -85,8 +84,8 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "others": other_figures(scores, main.score if main else None),
         "probe": probe,
         "surprises": surprising,
-        "folds": [(fold, fold.is_open(request.GET, pages.switches)) for fold in details],
-        "switches": switch_links(pages, request.GET, offered, pair),
+        "folds": [(fold, fold.is_open(request.GET)) for fold in details],
+        "switches": switches(request.GET, offered, pair),
         "contents": contents(sections, surprising, details, bool(script)),
         "has_series": is_part_of_series(run),
         "notes": run_notes(run, scores),
@@ -130,22 +129,16 @@ def _tokens(run: Run) -> list[str]:
     return [sentence for sentence in describe_tokens(run.provenance_record) if sentence not in cautioned]
 
 
-def run_sections(
-    run: Run, pages: ProbePages, scores: Sequence[Score], query: QueryDict, pair: PairInLanguage | None = None
-) -> tuple[list[Section], list[Section]]:
-    """Return the probe's sections with the main breakdowns, that by domain first, and the other breakdowns."""
+def run_sections(run: Run, pages: ProbePages, scores: Sequence[Score]) -> tuple[list[Section], list[Section]]:
+    """Return the main breakdowns, that by domain first, and the other breakdowns."""
     groups = breakdowns(scores, pages.main_metric(run.benchmark), pages.hidden_dimensions)
-    special = probe_sections(run, pages, query, pair)
-    names = {section.name for section in special}
     plain = [
-        dimension_section(run, pages, name, rows)
-        for name, rows in groups.items()
-        if name not in names and not has_all_items(rows, scores)
+        dimension_section(run, pages, name, rows) for name, rows in groups.items() if not has_all_items(rows, scores)
     ]
     plain.sort(key=lambda section: section.name != DOMAIN)
-    repeated = {"relation"} if "fact_type" in names else set()  # these are the same groups
+    repeated = {"relation"} if "fact_type" in groups else set()  # these are the same groups
     main = [section for section in plain if section.name in MAIN_BREAKDOWNS and section.name not in repeated]
-    return [*special, *main], [section for section in plain if section not in main]
+    return main, [section for section in plain if section not in main]
 
 
 def breakdown_fold(sections: Sequence[Section]) -> list[Fold]:

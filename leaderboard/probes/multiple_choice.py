@@ -1,119 +1,96 @@
-"""The pages of multiple choice: domains with a dot for each model, and how difficult questions are."""
+"""The pages of multiple choice: a benchmark's domains, with a dot for each model."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from statistics import median
+from typing import Any
 
-from leaderboard.figures.outcomes import ALL_RIGHT, NONE_RIGHT
-from leaderboard.figures.scores import DOMAIN, DotScore, StripScores
-from leaderboard.models import Benchmark
-from leaderboard.probes.probe_pages import ProbePages
+from django.http import QueryDict
+from django.urls import reverse
+
+from leaderboard.figures.benchmarks import CHANCE_ID
+from leaderboard.figures.board import board, rows_of, usual, with_value
+from leaderboard.figures.scores import DOMAIN, MOST_DOTS
+from leaderboard.models import Benchmark, Run
+from leaderboard.probes.culture.pairs import PairInLanguage
+from leaderboard.probes.probe_pages import Parts, ProbePages, parts
 from leaderboard.probes.wording import group_title
-from leaderboard.ui import cells, charts, labels
+from leaderboard.tables import Row
+from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.charts.dot_plots import ModelDot, Strip
-from leaderboard.ui.sections import Section
-from leaderboard.ui.tables import Column, Table
 
-CAPTION = "Accuracy by domain"
-SELECTION = "Some of the models are drawn, from the best to the worst in even steps."
-EVERY_ANSWER = "Right answers are counted over all models that were measured here and all their wordings."
-MEDIAN_HELP = "Half of the models drawn are above this value, and half of them below."
+DOMAINS = ("group", "median", "lowest", "highest", "best", "chance")
 
 
-@dataclass(frozen=True)
-class GroupRow:
-    """A domain with the scores of the drawn models, the lowest first."""
-
-    name: str
-    title: str
-    scores: Sequence[DotScore]
-    chance: float | None
-
-    @property
-    def median(self) -> float:
-        return median(score.value for score in self.scores)
+def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage | None) -> Parts:
+    everything = with_value(board([benchmark.pk], [benchmark.main_metric], (DOMAIN,)))
+    figures = rows_of(usual(everything))
+    models = drawn_models(figures)
+    chance = everything[everything["hub_id"] == CHANCE_ID]
+    rows = domains(figures, models, dict(zip(chance["group"], chance["value"], strict=True)))
+    columns = [*DOMAINS, *(f"run_{run}" for run in sorted(models))]
+    drawn = [_chart(rows, len(models))] if rows else []
+    return parts(query, {"domains": (columns, rows)}, drawn, are_some=len(models) < len(_by_model(figures)))
 
 
-def strip_sections(benchmark: Benchmark, strips: StripScores) -> list[Section]:
-    """Return the sections of a benchmark; those without any figure are left out."""
-    return [*_domains_section(strips), *_difficulty_section(benchmark)]
+def _by_model(figures: Sequence[Any]) -> dict[int, float]:
+    """Map the runs of models, which baselines are none of, to their means over domains."""
+    values: dict[int, list[float]] = {}
+    for figure in figures:
+        if figure.provenance != Run.Provenance.BASELINE:
+            values.setdefault(figure.run, []).append(figure.value)
+    return {run: sum(of_run) / len(of_run) for run, of_run in values.items()}
 
 
-def _domains_section(strips: StripScores) -> list[Section]:
-    """Return a row per domain with a dot per model; nothing where there is one domain only, as it has all items."""
+def drawn_models(figures: Sequence[Any]) -> list[int]:
+    """Return the runs that have dots: all of a few, or some from the best to the worst in even steps."""
+    means = _by_model(figures)
+    runs = sorted(means, key=lambda run: -means[run])
+    return runs[:: max(1, -(-len(runs) // MOST_DOTS))]
+
+
+def domains(figures: Sequence[Any], models: Sequence[int], chance: Mapping[str, float]) -> list[Row]:
+    """Return a row for each domain, that of the highest median first; nothing where one domain has all items."""
+    by_group: dict[str, list[Any]] = {}
+    for figure in sorted(figures, key=lambda figure: figure.value):
+        if figure.run in models:
+            by_group.setdefault(figure.group, []).append(figure)
+    if len(by_group) < 2:
+        return []
     rows = [
-        GroupRow(part.group, group_title(DOMAIN, part.group, {}), scores, strips.chance.get(part))
-        for part, scores in strips.models.items()
-        if part.dimension == DOMAIN
+        {
+            **{f"run_{run}": None for run in models},
+            **{f"run_{figure.run}": figure.value for figure in of_group},
+            "group": group,
+            "title": group_title(DOMAIN, group, {}),
+            "median": median(figure.value for figure in of_group),
+            "lowest": of_group[0].value,
+            "highest": of_group[-1].value,
+            "best": of_group[-1].hub_id,
+            "href": reverse("run", args=[of_group[-1].run]),
+            "chance": chance.get(group),
+            "figures": of_group,
+        }
+        for group, of_group in by_group.items()
     ]
-    if len(rows) < 2:
-        return []
-    rows.sort(key=lambda row: -row.median)
-    dots = [Strip(row.title, [_dot(score) for score in row.scores], row.median, row.chance) for row in rows]
-    high, low = (f"{row.median:.3f} ({row.title})" for row in (rows[0], rows[-1]))
-    models = labels.number_of(len({score.run.pk for row in rows for score in row.scores}), "model")
-    words = f"{CAPTION}, {models}: medians from {low} to {high}."
-    chart = Chart("domains", CAPTION, words, charts.strips(dots, "accuracy"))
-    return [Section("domains", "By domain", _domains_table(rows), chart, "" if strips.are_all else SELECTION)]
+    return sorted(rows, key=lambda row: -row["median"])
 
 
-def _dot(score: DotScore) -> ModelDot:
-    run = score.run
-    return ModelDot(run.model.hub_id, score.value, run.is_published, run.get_absolute_url(), run.model.kind)
+def _chart(rows: Sequence[Row], models: int) -> Chart:
+    strips = [Strip(row["title"], [*map(_dot, row["figures"])], row["median"], row["chance"]) for row in rows]
+    high, low = (f"{row['median']:.3f} ({row['title']})" for row in (rows[0], rows[-1]))
+    words = f"Accuracy by domain, {labels.number_of(models, 'model')}: medians from {low} to {high}."
+    return Chart("domains", "Accuracy by domain", words, charts.strips(strips, "accuracy"))
 
 
-def _domains_table(rows: Sequence[GroupRow]) -> Table[GroupRow]:
-    """Return the table of the domains; its CSV has every dot of the chart, in a column for each run."""
-    return Table(
-        name="domains",
-        caption=f"{CAPTION}, over models",
-        columns=[
-            Column("group", "Group", lambda row: cells.Cell(row.name, row.title), align="head"),
-            Column(
-                "median", "Median", lambda row: cells.score(row.median, chance=row.chance), MEDIAN_HELP, align="score"
-            ),
-            Column("lowest", "Lowest", lambda row: cells.number(row.scores[0].value), align="number"),
-            Column("highest", "Highest", lambda row: cells.number(row.scores[-1].value), align="number"),
-            Column("best", "Best model", lambda row: _model_cell(row.scores[-1])),
-            Column("chance", "Chance", lambda row: cells.number(row.chance), align="number"),
-            *map(_run_column, sorted({score.run.pk for row in rows for score in row.scores})),
-        ],
-        rows=rows,
-    )
-
-
-def _model_cell(score: DotScore) -> cells.Cell:
-    return cells.text(score.run.model.hub_id, score.run.get_absolute_url())
-
-
-def _run_column(run: int) -> Column[GroupRow]:
-    """Return the column of the CSV with the scores of one of the drawn models, by the number of its run."""
-
-    def cell(row: GroupRow) -> cells.Cell:
-        return cells.number(next((score.value for score in row.scores if score.run.pk == run), None))
-
-    return Column(f"run_{run}", "", cell, shown=False)
-
-
-def _difficulty_section(benchmark: Benchmark) -> list[Section]:
-    """Say to how many questions no answer is right, and to how many every one; nothing before a model was measured."""
-    counts: list[int] = benchmark.difficulty
-    if not counts:
-        return []
-    total, none, every = sum(counts), counts[NONE_RIGHT], counts[ALL_RIGHT]
-    words = (
-        f"{total:,} questions. No answer is right to {none:,} of them ({100 * none / total:.0f} %), "
-        f"and every answer to {every:,} ({100 * every / total:.0f} %)."
-    )
-    return [Section("difficulty", "Difficulty of questions", note=f"{words} {EVERY_ANSWER}")]
-
-
-# The pages of multiple choice, whose rows are what the defaults of `ProbePages` show.
+def _dot(figure: Any) -> ModelDot:
+    is_published = figure.provenance == Run.Provenance.PUBLISHED
+    return ModelDot(figure.hub_id, figure.value, is_published, reverse("run", args=[figure.run]), figure.kind)
 
 
 PAGES = ProbePages(
     asked_by="multiple choice",
-    strip_sections=strip_sections,
     option_labels={"few_shot": "Examples before each item", "chat": "Use the chat template"},
+    template="probes/multiple_choice.html",
+    benchmark_parts=benchmark_parts,
 )

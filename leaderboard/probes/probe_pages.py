@@ -9,7 +9,6 @@ from django.http import QueryDict
 
 from leaderboard.figures import benchmarks
 from leaderboard.figures.comparisons import ModelAnswer
-from leaderboard.figures.scores import StripScores
 from leaderboard.models import Benchmark, Run
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options
@@ -17,7 +16,6 @@ from leaderboard.probes.wording import CHOICE, RIGHT_OR_WRONG, AnswerWords, Ques
 from leaderboard.tables import Files, Row, arranged, page_in
 from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart
-from leaderboard.ui.sections import Section, Switch
 from leaderboard.ui.tables import source
 from probing.benchmark import Relation
 from probing.errors import ProbingError
@@ -81,14 +79,6 @@ def _variable(name: str) -> str:
     return name.replace("-", "_")
 
 
-def notes_section(benchmark: Benchmark, name: str, title: str, lead: str) -> list[Section]:
-    """Return a fold with the notes of a version; nothing without any, or where its files are not here or changed."""
-    with suppress(ProbingError):
-        if notes := benchmarks.read(benchmark).notes if benchmark.path else ():
-            return [Section(name, title, note=" ".join(notes), lead=lead)]
-    return []
-
-
 @dataclass(frozen=True)
 class ProbePages:
     """Everything on the pages that depends on one probe; the defaults suit a probe with rows like multiple choice.
@@ -112,10 +102,6 @@ class ProbePages:
     Items: `item_columns` describes the list of a run's items, `run_answer` makes what the page of a question shows of a
     run's answer, `model_answer` reads the model's answer from a row, `question_form` says how readers see an item.
     Words: `words` are what pages call the answers that count and the others.
-    Sections: those of a finished run, of a benchmark over all its runs, and of runs that are compared. The first two
-    take one more argument for each of the `switches`: whether it is on. Where they are `of_parts`, all three take
-    before that the part of the items that the reader chose, a `culture.pairs.PairInLanguage`. `strip_sections` are
-    those of a benchmark whose charts have a dot for each of the models that the strips of relations show.
     Parts: `template` is what a page includes of the probe, with `page`: "run", "benchmark" or "comparison". What it
     reads is `probe`, made by `run_parts` of a finished run, `benchmark_parts` and `comparison_parts`, given the query
     string and the culture pair and language that the reader chose.
@@ -147,12 +133,6 @@ class ProbePages:
     question_form: QuestionForm = CHOICE
 
     words: AnswerWords = RIGHT_OR_WRONG
-
-    run_sections: Callable[..., list[Section]] = lambda run, *switches: []
-    benchmark_sections: Callable[..., list[Section]] = lambda benchmark, *switches: []
-    strip_sections: Callable[[Benchmark, StripScores], list[Section]] = lambda *arguments: []
-    comparison_sections: Callable[..., list[Section]] = lambda runs, *pair: []
-    switches: Sequence[Switch] = ()
 
     template: str = ""
     run_parts: Callable[[Run, QueryDict, PairInLanguage | None], Parts] = lambda run, query, pair: {}
@@ -188,15 +168,3 @@ class ProbePages:
     def choice_label(self, option: str, value: Any) -> str:
         """Return the title of a value of an option."""
         return self.choice_labels.get(option, {}).get(value) or labels.choice(value)
-
-    def choices(self, query: QueryDict, pair: object = None) -> list[Any]:
-        """Return what sections take beside their runs: the chosen part where they are of parts, then switches."""
-        return [*self.chosen_group(pair), *self.switched_on(query)]
-
-    def chosen_group(self, pair: object = None) -> list[Any]:
-        """Return the chosen part as the list of arguments that sections take, empty where they are of all items."""
-        return [pair] if self.of_parts else []
-
-    def switched_on(self, query: QueryDict) -> list[bool]:
-        """Return for each switch whether the query string turns it on."""
-        return [switch.on(query) for switch in self.switches]

@@ -1,4 +1,4 @@
-"""Sections, which are what a probe adds to a page, folds of several sections, and switches that readers turn."""
+"""Sections, which have a table or a chart, and folds of several sections."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,6 @@ from django.http import QueryDict
 
 from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart, Plot
-from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.tables import Table
 
 RowT = TypeVar("RowT")
@@ -20,7 +19,7 @@ class Section:
     """A part of a page with a table, a chart, or both.
 
     `name` is unique on the page; a run's section with the name of a dimension takes the place of its breakdown. The
-    table's CSV is at `?table=<its name>&format=csv`. `switched` tells that the section follows its probe's switches.
+    table's CSV is at `?table=<its name>&format=csv`.
     `lead` is the sentence beside the title of the fold that a page has it in; empty where it is open.
     """
 
@@ -29,20 +28,17 @@ class Section:
     table: Table[Any] | None = None
     chart: Chart | None = None
     note: str = ""
-    switched: bool = False
     lead: str = ""
 
 
-def section(
-    table: Table[RowT], drawing: Drawing | None = None, note: str = "", *, title: str = "", switched: bool = False
-) -> Section:
+def section(table: Table[RowT], drawing: Drawing | None = None, note: str = "", *, title: str = "") -> Section:
     """Return the section of a table and of the chart of the same figures, which has the name of the table.
 
     `title` is that of section and chart where the caption of the table says more.
     """
     title = title or table.caption
     chart = Chart(table.name, title, *drawing) if drawing else None
-    return Section(table.name, title, table, chart, note, switched)
+    return Section(table.name, title, table, chart, note)
 
 
 class Anchor(NamedTuple):
@@ -69,14 +65,10 @@ class Fold:
     lead: str
     sections: Sequence[Section] = ()
 
-    def is_open(self, query: QueryDict, switches: Sequence["Switch"] = ()) -> bool:
-        """Tell whether the query string names the fold, or sorts or turns a page of one of its tables.
-
-        It also opens a section that follows these switches, where one of them is on.
-        """
+    def is_open(self, query: QueryDict) -> bool:
+        """Tell whether the query string names the fold, or sorts or turns a page of one of its tables."""
         names = tuple(f"{section.table.name}-" for section in self.sections if section.table)
-        follows = any(section.switched for section in self.sections) and any(switch.on(query) for switch in switches)
-        return follows or self.name in query or any(key.startswith(names) for key in query if names)
+        return self.name in query or any(key.startswith(names) for key in query if names)
 
 
 def open_sections(sections: Sequence[Section]) -> list[Section]:
@@ -87,25 +79,3 @@ def open_sections(sections: Sequence[Section]) -> list[Section]:
 def folds_of(sections: Sequence[Section]) -> list[Fold]:
     """Return a fold for each section with a lead."""
     return [Fold(section.name, section.title, section.lead, [section]) for section in sections if section.lead]
-
-
-@dataclass(frozen=True)
-class Switch:
-    """A choice between everything and a part of it; `name=value` in the query string chooses the part."""
-
-    name: str
-    value: str
-    everything: str
-    less: str
-
-    def on(self, query: QueryDict) -> bool:
-        """Tell whether the query string chooses the part."""
-        return query.get(self.name) == self.value
-
-    def links(self, query: QueryDict) -> list[PageLink]:
-        """Return the links to both choices."""
-        on = self.on(query)
-        return [
-            PageLink(self.everything, link(query, **{self.name: None}), not on),
-            PageLink(self.less, link(query, **{self.name: self.value}), on),
-        ]

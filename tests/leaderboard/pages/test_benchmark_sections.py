@@ -1,6 +1,5 @@
 """Sections of a benchmark: published figures, apart or beside measured ones."""
 
-import json
 from collections import Counter
 
 import pytest
@@ -10,7 +9,6 @@ from leaderboard.figures import benchmarks
 from leaderboard.figures.runs import ANY_VERSION
 from leaderboard.models import Benchmark, Model, Run
 from leaderboard.pages.benchmark_sections import published_sections, published_slice
-from leaderboard.probes import pages_of
 from probing.catalog import EMBEDDED
 from probing.settings import Settings
 from tests.fakes import FakeModel
@@ -86,7 +84,7 @@ def test_a_relation_that_only_the_figures_have_has_a_page(client: Client, tiny: 
         ("geography", "geography", "geography", Settings("cloze", options={"closed": True})),
     ],
 )
-def test_no_section_mixes_measured_and_published_figures(
+def test_no_table_or_chart_mixes_measured_and_published_figures(
     client: Client, slug: str, format: str, folder: str, chosen: Settings
 ) -> None:
     make.published_figures()
@@ -94,21 +92,15 @@ def test_no_section_mixes_measured_and_published_figures(
     printed = {run.model.title for run in published_runs}
     current = benchmarks.install(format, EMBEDDED / folder, slug)[0]
     runs = [make.probed(current, make.model(f"org/{name}"), FakeModel(), chosen) for name in ("first", "second")]
-    pages = pages_of(current)
-    measured = pages.benchmark_sections(current, *(False for _ in pages.switches))
-    apart = published_sections(current)
-    for sections, foreign in ((measured, printed), (apart, {run.model.hub_id for run in runs})):
-        for section in sections:
-            texts = [section.title, plotted(section.chart.figure).to_json() if section.chart else ""]
-            if section.table:
-                texts += [
-                    json.dumps([column.cell(row).text for column in section.table.columns])
-                    for row in section.table.rows
-                ]
-            assert not [name for name in foreign for text in texts if name in text], section.name
-    assert apart[0].name == "published"
-    assert len({section.name for section in [*measured, *apart]}) == len(measured) + len(apart)
-    assert client.get(f"/benchmarks/{slug}/").status_code == 200
+    page = client.get(f"/benchmarks/{slug}/")
+    measured, apart = page.context["probe"], page.context["published_probe"]
+    for shown, foreign in ((measured, printed), (apart, {run.model.hub_id for run in runs})):
+        texts = [plotted(chart.figure).to_json() for chart in shown.get("charts", {}).values()]
+        texts += [str(row) for _, rows in shown.get("files", {}).values() for row in rows]
+        assert not [name for name in foreign for text in texts if name in text]
+    names = [chart.name for shown in (measured, apart) for chart in shown.get("charts", {}).values()]
+    assert len(set(names)) == len(names)
+    assert not measured.get("files", {}).keys() & apart["files"].keys()
     rows = csv_rows(client, f"/benchmarks/{slug}/", "published")
     assert {row["model"] for row in rows} == printed and all(row["differs"] for row in rows)
 

@@ -1,6 +1,5 @@
 """Pages of multiple choice and of similarity, which are the default ones: baselines, and charts of all models."""
 
-import re
 from itertools import product
 from statistics import median
 
@@ -8,9 +7,9 @@ import pandas as pd
 import pytest
 from django.test import Client
 
-from leaderboard.figures import scores
 from leaderboard.figures.ranks import refresh_standings, store_figures
 from leaderboard.models import Benchmark, Run
+from leaderboard.probes import multiple_choice
 from leaderboard.probes.items import item_url
 from probing.settings import Settings
 from tests.fakes import FakeModel
@@ -33,11 +32,11 @@ def test_a_run_opens_on_every_page_with_the_same_main_score(client: Client, smal
         assert client.get(address).status_code == 200
 
 
-@pytest.mark.parametrize(("most", "are_some"), [(scores.MOST_DOTS, False), (1, True)])
+@pytest.mark.parametrize(("most", "are_some"), [(multiple_choice.MOST_DOTS, False), (1, True)])
 def test_that_some_models_are_drawn_is_said_only_where_it_is_so(
     client: Client, small: Benchmark, monkeypatch: pytest.MonkeyPatch, most: int, are_some: bool
 ) -> None:
-    monkeypatch.setattr(scores, "MOST_DOTS", most)
+    monkeypatch.setattr(multiple_choice, "MOST_DOTS", most)
     for number in range(2):
         make.measured(small, make.model(f"org/{number}"), skill=number + 1, seed=number)
     small.settings = {"templates": [0, 1]}
@@ -127,10 +126,8 @@ def test_questions_are_counted_by_the_share_of_right_answers(small: Benchmark, m
     assert sum(small.difficulty) == len(shares)
 
 
-def test_the_page_has_the_domains_and_the_figures_of_questions_in_words(client: Client, models: list[Run]) -> None:
-    page = client.get("/benchmarks/small/").content.decode()
-    assert 'id="chart-domains"' in page
-    assert re.search(r"6 questions. No answer is right to \d of them \(\d+ %\), and every answer to \d \(\d+ %\)", page)
+def test_the_page_has_a_chart_of_the_domains(client: Client, models: list[Run]) -> None:
+    assert 'id="chart-domains"' in client.get("/benchmarks/small/").content.decode()
 
 
 def test_a_benchmark_that_no_model_was_measured_on_has_no_chart(client: Client, small: Benchmark) -> None:

@@ -5,8 +5,7 @@ from django.http import QueryDict
 
 from leaderboard.models import Benchmark
 from leaderboard.probes import PAGES, pages_of
-from leaderboard.probes.probe_pages import ProbePages, relation_slice
-from leaderboard.ui.sections import Switch
+from leaderboard.probes.probe_pages import ProbePages, parts, relation_slice
 from probing.benchmark import Relation
 
 CLOZE = ProbePages(secondary_metrics=("in_top_1",), published_metrics={"trex": "relative_accuracy"})
@@ -59,6 +58,22 @@ def test_the_scores_of_a_relation_are_found_by_its_label_or_by_the_name_in_the_a
     assert relation_slice(None, "P36") == ("relation", "P36")
 
 
-def test_switches_are_read_in_their_order() -> None:
-    pages = ProbePages(switches=[Switch("types", "major", "All", "Major"), Switch("leaks", "none", "All", "None")])
-    assert pages.switched_on(QueryDict("leaks=none&types=minor")) == [False, True]
+def test_parts_have_their_tables_sorted_and_on_the_page_that_the_query_string_asks_for() -> None:
+    rows = [{"name": str(number), "value": number} for number in range(60)]
+    tables = {"two-words": (("name", "value"), rows), "empty": (("name",), [])}
+    found = parts(QueryDict("two-words-sort=-value&two-words-page=2"), tables, several=True)
+    columns, listed = found["files"]["two-words"]
+    assert (columns, listed[0]["value"], list(found["files"])) == (("name", "value"), 59, ["two-words"])
+    assert [row["value"] for row in found["pages"]["two_words"]] == list(range(9, -1, -1))
+    assert (found["open"], found["several"]) == ({"two_words"}, True)
+
+
+def test_rows_of_a_source_stay_together_when_they_are_sorted() -> None:
+    rows = [{"heading": heading, "value": value} for heading, value in (("a", 1), ("a", 3), ("b", 2))]
+    found = parts(QueryDict("one-sort=-value"), {"one": (("value",), rows)})
+    assert [row["value"] for row in found["pages"]["one"]] == [3, 1, 2]
+
+
+def test_a_probe_without_rows_and_notes_shows_nothing() -> None:
+    assert parts(QueryDict(), {"one": (("value",), [])}, several=True) == {}
+    assert parts(QueryDict(), {"one": (("value",), [])}, notes="Left out: 3.")["notes"] == "Left out: 3."
