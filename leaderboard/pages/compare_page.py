@@ -29,7 +29,6 @@ from leaderboard.figures.runs import models_named
 from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.figures.training import Percent, StepScore, Trajectories, on_several_benchmarks
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.pages.bias_fold import compared_fold
 from leaderboard.pages.comparison_words import (
     Side,
     compared_runs,
@@ -38,6 +37,7 @@ from leaderboard.pages.comparison_words import (
     is_certain,
     verdict,
 )
+from leaderboard.pages.favoured_answers import compared_answers
 from leaderboard.pages.rendering import page_reference, show
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of, part_in_words, switches
@@ -109,8 +109,8 @@ def _comparison_page(
         return file
     figures = comparison_charts(sides, groups, comparison.differences, labels.within(metric), names)
     probe = pages.comparison_parts(runs, request.GET, pair)
-    optional_folds = (benchmarks_fold(runs, [side["name"] for side in sides]), compared_fold(runs, request.GET))
-    folds = list(filter(None, optional_folds))
+    on_benchmarks, favoured = benchmarks_fold(runs, [side["name"] for side in sides]), compared_answers(runs, request)
+    folds = [on_benchmarks] if on_benchmarks else []
     context = {
         **_chosen_runs(request, runs),
         **tables,
@@ -125,11 +125,13 @@ def _comparison_page(
         "switches": part_switches,
         "part": pair.title if pair else "",
         "folds": [(fold, fold.is_open(request.GET)) for fold in folds],
-        "contents": contents(figures, folds, has_answers=bool(len(comparison.right))),
+        "favoured": favoured,
+        "contents": contents(figures, [*folds, *favoured], has_answers=bool(len(comparison.right))),
     }
     folded = [section for fold in folds for section in fold.sections]
+    files_of_parts = {**probe.get("files", {}), **favoured.get("files", {})}
     reference = comparison_reference(request, runs)
-    return show(request, "compare.html", context, (), figures, (), folded, reference, probe.get("files", {}))
+    return show(request, "compare.html", context, (), figures, (), folded, reference, files_of_parts)
 
 
 def _averaged(benchmark: Benchmark, differences: Sequence[Row]) -> str:

@@ -12,7 +12,7 @@ from django.utils.text import slugify
 
 from leaderboard.figures.comparisons import records
 from leaderboard.figures.profiles import chance_levels, group_chance, levels
-from leaderboard.figures.scores import OVERALL_SLICE, Group, part_of
+from leaderboard.figures.scores import OVERALL_SLICE, part_of
 from leaderboard.figures.training import (
     Series,
     StepScore,
@@ -431,8 +431,7 @@ def _point_row(curve: str, point: StepScore) -> Row:
 
 def group_rows(training: Training) -> list[Row]:
     """Return a row for each group with several points, those that changed most first."""
-    groups = [Group(name, {}, None) for name in training.groups]
-    titles = group_names(training.main.series.last, training.dimension, groups)
+    titles = group_names(training.main.series.last, training.dimension, training.groups)
     chance = group_chance(training.benchmark, training.dimension)
     rows = [
         _group_row(name, titles[name], points[0], points[-1], chance.get(name))

@@ -32,7 +32,6 @@ from leaderboard.ui.charts.basics import (
 )
 
 PUBLISHED = ", published"  # at the end of a group's name
-CALIBRATION_HOVER = "%{text}: %{x:.3f}, accuracy <b>%{y:.3f}</b><extra></extra>"
 
 
 def changes(points: Sequence[Point], x_title: str, y_title: str, neutral: float = 0.0) -> Plot:
@@ -93,16 +92,6 @@ def _name_beside(point: Point) -> Axis:
     in_left_half = (point.x or 0) < 0.5
     side = {"xanchor": "left", "xshift": 8} if in_left_half else {"xanchor": "right", "xshift": -8}
     return {"x": point.x, "y": point.value, "text": point.label, "showarrow": False, "font": {"size": 12}, **side}
-
-
-def calibration(points: Sequence[Point], title: str, diagonal: bool) -> Plot:
-    """Plot accuracy against confidence (`x`), from 0 to 1; on the diagonal a model is right as often as it is sure."""
-    (trace,) = _traces_by_group(points, group_names(points))
-    trace.update(mode="lines+markers", line={"color": ACCENT, "width": 1.5}, hovertemplate=CALIBRATION_HOVER)
-    line = {"type": "line", "x0": 0, "y0": 0, "x1": 1, "y1": 1, "line": {"color": MUTED, "width": 1, "dash": "dot"}}
-    axis = {"range": SHARE_RANGE, "tickformat": ".1f"}
-    axes = {"xaxis": {"title": {"text": title}, **axis}, "yaxis": {"title": {"text": "accuracy"}, **axis}}
-    return figure([trace], HEIGHT, **axes, shapes=[line] if diagonal else [])
 
 
 def _traces_by_group(points: Sequence[Point], groups: Sequence[str]) -> list[Trace]:

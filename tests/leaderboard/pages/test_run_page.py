@@ -4,6 +4,7 @@ import re
 import shlex
 from dataclasses import asdict
 
+import pytest
 from django.test import Client
 
 from leaderboard.exports.reproduction import command
@@ -12,6 +13,7 @@ from leaderboard.figures.ranks import refresh_ranks
 from leaderboard.models import Benchmark, Model, Run, RunRank
 from leaderboard.ui.cells import figure_with_uncertainty
 from probing.start_token import StartToken, TokenizerFacts
+from tests.conftest import METADATA
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
@@ -61,26 +63,6 @@ def test_both_intervals_are_in_the_csv(client: Client, site: Site) -> None:
 def test_a_finished_run_does_not(client: Client, site: Site) -> None:
     html = page(client, site.first)
     assert "data-live" not in html
-
-
-def test_each_dimension_has_a_table_and_all_but_relations_a_chart(client: Client, site: Site) -> None:
-    html = page(client, site.first)
-    for name in ("domain", "cardinality", "template"):
-        assert f'data-chart="chart-{name}"' in html
-    for name in ("domain", "cardinality", "relation", "template"):
-        assert f'data-table="{name}"' in html
-
-
-def test_a_dimension_that_nobody_foresaw_is_shown_too(client: Client, site: Site) -> None:
-    make.score(site.first, 0.5, "head_size", "tall")
-    assert "By head size" in page(client, site.first)
-
-
-def test_a_breakdown_into_one_group_with_all_items_is_left_out(client: Client, site: Site) -> None:
-    whole = site.first.scores.get(dimension="overall", metric="accuracy")
-    make.score(site.first, whole.value, "head_size", "tall", n=whole.n)
-    html = page(client, site.first)
-    assert "By head size" not in html
 
 
 def test_the_table_of_all_scores_has_pages_and_its_csv_has_all(client: Client, site: Site) -> None:
@@ -190,11 +172,6 @@ def test_a_run_without_these_facts_has_no_such_sections(client: Client, site: Si
     assert 'id="harness"' not in page(client, site.first)
 
 
-def headings(html: str) -> list[str]:
-    """Return the ids of the headings of the page, in their order."""
-    return re.findall(r'<(?:h2|div) id="([\w-]+)"(?: class="target")?>', html.partition('id="use"')[0])
-
-
 def test_the_page_begins_with_its_figure_and_all_that_is_needed_to_read_it(client: Client, site: Site) -> None:
     refresh_ranks(site.benchmark)
     scores = {score.metric: score for score in site.first.scores.filter(dimension="overall")}
@@ -206,6 +183,7 @@ def test_the_page_begins_with_its_figure_and_all_that_is_needed_to_read_it(clien
     assert f"{figure_with_uncertainty(main.value, main.low, main.high)} Accuracy: share of 6 questions" in text
     assert f"{by_wording[0]:.3f} to {by_wording[-1]:.3f} over 2 wordings" in text
     assert f"chance {scores['chance'].value:.3f}" in text
+    assert f"always the commonest answer {scores['majority_answer'].value:.3f}" in text
 
 
 def test_a_ranked_run_names_its_place_and_how_many_are_ranked(client: Client, site: Site) -> None:
@@ -225,60 +203,14 @@ def test_a_number_of_items_that_a_paper_does_not_state_is_unknown_everywhere(cli
     assert {score["n"] for score in client.get(f"/api/v1/runs/{run.pk}/scores").json()["scores"]} == {None}
 
 
-def test_sections_come_in_the_order_of_the_contents_list(client: Client, site: Site) -> None:
-    html = page(client, site.first)
-    listed = re.findall(r'href="#([\w-]+)"', html.split('aria-label="Contents"')[1].split("</nav>")[0])
-    assert listed == [
-        *("section-domain", "section-cardinality", "section-relation"),
-        *("surprises", "details", "reproduce", "provenance"),
-    ]
-    assert headings(html) == listed
-
-
-def test_breakdowns_that_few_readers_need_are_in_a_fold_without_a_script(client: Client, site: Site) -> None:
-    address = site.first.get_absolute_url()
-    html, context = page(client, site.first), client.get(address).context
-    assert 'id="section-template"' in html.split('<details class="fold" id="breakdowns"')[1].split("</details>")[0]
-    (section,) = {fold.name: fold.sections for fold, _ in context["folds"]}["breakdowns"]
-    assert len(csv_rows(client, address, section.table.name)) > 1
-
-
-def test_relations_are_rows_with_both_intervals_and_a_tick_at_chance_instead_of_a_chart(
-    client: Client, site: Site
-) -> None:
-    html = page(client, site.first)
-    assert 'data-chart="chart-relation"' not in html
-    relations = html.split('data-table="relation"')[1].split("</table>")[0]
-    for part in ("interval", "thin", "chance"):
-        assert f'<line class="{part}"' in relations
-
-
-def test_the_figures_of_a_chart_fold_below_it_and_are_open_without_a_script(client: Client, site: Site) -> None:
-    domain = page(client, site.first).split('id="section-domain"')[1].split("</section>")[0]
-    assert domain.index('data-chart="chart-domain"') < domain.index("<details") < domain.index('data-table="domain"')
-    assert re.search(r'<details class="below-chart"\s+open>', domain)
-
-
-def test_wordings_count_from_one_on_the_page_and_from_zero_in_the_csv(client: Client, site: Site) -> None:
-    html = page(client, site.first)
-    assert "Wording 1" in html and "Wording 2" in html
-    assert "Template 0" not in html and "Wording 0" not in html
-    assert [line["group"] for line in csv_rows(client, f"/runs/{site.first.pk}/", "template")] == ["0", "1"]
-
-
-def test_surprises_are_wrong_answers_with_a_wide_margin_and_right_ones_with_a_narrow_one(
-    client: Client, site: Site
-) -> None:
+def test_surprises_are_wrong_answers_with_the_widest_margins_for_their_wording(client: Client, site: Site) -> None:
     address = f"/runs/{site.first.pk}/"
     rows = item_rows.frame(site.first, ["relation", "template", "margin", "correct"])
     usual = rows.groupby(["relation", "template"])["margin"].transform(lambda margins: margins.abs().median())
     relative = dict(zip(rows["margin"], rows["margin"] / usual, strict=True))
     sure = [relative[float(line["margin"])] for line in csv_rows(client, address, "confident-errors")]
-    lucky = [relative[float(line["margin"])] for line in csv_rows(client, address, "lucky-answers")]
     assert sure == sorted(sure) and all(margin < 0 for margin in sure)
-    assert lucky == sorted(lucky) and all(margin > 0 for margin in lucky)
     assert sure[0] == min(relative[margin] for margin in rows.loc[~rows["correct"], "margin"])
-    assert lucky[0] == min(relative[margin] for margin in rows.loc[rows["correct"], "margin"])
 
 
 def test_answers_that_change_with_the_wording_are_listed_with_every_answer(client: Client, site: Site) -> None:
@@ -287,6 +219,38 @@ def test_answers_that_change_with_the_wording_are_listed_with_every_answer(clien
     lines = csv_rows(client, f"/runs/{site.first.pk}/", "flips")
     assert len(lines) == changing.sum() > 0
     assert all(line["template_0"][2:] != line["template_1"][2:] for line in lines)
+
+
+def test_the_wording_that_does_worst_is_named(client: Client, site: Site) -> None:
+    lines = csv_rows(client, f"/runs/{site.first.pk}/", "wordings")
+    assert list(lines[0]) == ["relation", "template_0", "template_1", "range", "flips", "items", "worst"]
+    for line in lines:
+        difference = abs(float(line["template_0"]) - float(line["template_1"]))
+        assert float(line["range"]) == pytest.approx(difference)
+        sentences = METADATA[line["relation"]]["templates"]
+        assert line["worst"] in [text.replace("[X]", "X").replace("[Y]", "____") for text in sentences]
+
+
+def test_a_run_with_one_template_says_nothing_of_wordings(client: Client, small: Benchmark) -> None:
+    run = make.measured(small, make.model(), skill=1, templates=(0,))
+    answer = client.get(f"/runs/{run.pk}/?format=csv&table=wordings")
+    assert answer.status_code == 404
+    assert "over 1 wording" not in page(client, run)
+
+
+def test_confidence_and_what_it_is_worth_stand_in_a_sentence(client: Client, site: Site) -> None:
+    overall = site.first.scores.filter(dimension="overall")
+    sure, error = (overall.get(metric=name).value for name in ("max_softmax", "calibration_error"))
+    sentence = f"On average it gives {100 * sure:.0f} % to its answer; the calibration error is {error:.3f}."
+    assert sentence in page(client, site.first)
+    assert "calibration error" not in page(client, site.published)
+
+
+def test_the_caution_about_the_start_token_stands_beside_the_score(client: Client, small: Benchmark) -> None:
+    run = make.finished(small, 0.5, provenance_record=RECORD)
+    html = page(client, run)
+    assert html.count("figures with another start token can differ by points") == 1
+    assert html.index("can differ by points") < html.index("Reproduce this run")
 
 
 def test_the_command_comes_with_its_packages_and_everything_stored_is_folded(client: Client, site: Site) -> None:
@@ -298,7 +262,7 @@ def test_the_command_comes_with_its_packages_and_everything_stored_is_folded(cli
 
 
 def test_a_published_run_has_no_empty_bands_and_its_relations_link_to_their_pages(client: Client, site: Site) -> None:
-    html = page(client, site.published)
+    html = client.get(f"{site.published.get_absolute_url()}?by=relation").content.decode()
     assert f"/benchmarks/{site.benchmark.slug}/relations/P30/" in html
     assert 'class="cluster"' not in html.split("<main")[1].split("</main>")[0]
     assert "Reproduce" not in html

@@ -225,6 +225,6 @@ def test_open_questions_have_a_board_of_answers(client: Client, db: None, tmp_pa
     run = make.probed(benchmark, make.model(), Writes(), Settings(probe="answering"))
     (row,) = csv_rows(client, "/benchmarks/simpleqa/")
     assert (row["model"], float(row["accuracy_substring"])) == (run.model.hub_id, 1)
-    assert client.get(run.get_absolute_url()).context["headline"].title == "Substring accuracy"
+    assert client.get(run.get_absolute_url()).context["headline"]["title"] == "Substring accuracy"
     (question,) = csv_rows(client, f"/runs/{run.pk}/items/")
     assert question["statement"] == "Who speaks what?"

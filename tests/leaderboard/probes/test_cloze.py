@@ -296,7 +296,7 @@ def test_encoders_and_models_that_write_are_ranked_apart_and_pages_say_why(
     assert headings[encoder] == f"● Measured here, {RANKED}, 1 model"
     assert headings[generator] == f"● Measured here, {WRITTEN}, 1 model"
     assert WRITTEN in client.get(generator.get_absolute_url()).content.decode()
-    assert client.get(encoder.get_absolute_url()).context["headline"].rank == "", "one model alone has no rank"
+    assert client.get(encoder.get_absolute_url()).context["headline"]["rank"] == "", "one model alone has no rank"
 
 
 def test_models_that_rank_the_same_answers_are_one_group() -> None:
@@ -394,7 +394,7 @@ def test_every_page_of_a_ranking_benchmark_without_cultures_is_shown(tmp_path: P
     pooled = runs[0].scores.get(metric="p_at_1", dimension="overall").value
     assert in_english != pooled
     assert main_scores(runs[:1], lambda _: "p_at_1")[runs[0].pk].value == in_english
-    assert client.get(f"/runs/{runs[0].pk}/").context["headline"].part == "Asked in English"
+    assert client.get(f"/runs/{runs[0].pk}/").context["headline"]["part"] == "Asked in English"
     (column,) = selection(QueryDict()).columns
     assert column.measure.title == "mLAMA, in English"
     assert {figure.value for figure in column.figures.values()} == {in_english}

@@ -1,12 +1,12 @@
-"""The folds of answer bias, of a run and of a comparison."""
+"""Which answers models favour, on the pages of a run and of a comparison."""
 
 import re
 
 import pytest
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from leaderboard.models import Benchmark, Run
-from leaderboard.pages.bias_fold import compared_section
+from leaderboard.pages.favoured_answers import compared_options
 from leaderboard.ui import labels
 from probing.analysis.option_scores import FULL_RUN_NEEDED
 from probing.settings import Settings
@@ -26,7 +26,8 @@ def test_the_relation_that_is_furthest_off_comes_first_and_its_options_are_shown
     rows = csv(client, site.first, "biases")
     distances = [float(row["bias_gold_distance"]) for row in rows]
     assert distances == sorted(distances, reverse=True)
-    html = client.get(f"/runs/{site.first.pk}/").content.decode()
+    address = client.get(f"/runs/{site.first.pk}/").context["favoured"]["href"]
+    html = client.get(f"/runs/{site.first.pk}/{address}").content.decode()
     assert f"{labels.relation(rows[0]['relation'])}: favoured answers" in html
     assert f'title="{rows[0]["relation"]}"' in html
 
@@ -43,7 +44,7 @@ def test_a_relation_can_be_chosen(client: Client, site: Site) -> None:
     for relation, options in (("P30", {"Africa", "Asia", "Europe"}), ("P36", {"Oslo", "Cairo"})):
         html = client.get(f"/runs/{site.first.pk}/?bias={relation}").content.decode()
         assert f"{labels.relation(relation)}: favoured answers" in html
-        assert re.search(r'id="bias" open>', html)
+        assert re.search(r'id="bias"\s+open>', html)
         assert {row["option"] for row in csv(client, site.first, "bias", f"?bias={relation}")} == options
 
 
@@ -67,20 +68,21 @@ def test_generic_subjects_have_a_column_and_a_mark(client: Client, small: Benchm
     settings = Settings(options={"generic_subjects": "it, the region"})
     run = make.probed(small, make.model(), FakeModel(), settings)
     assert sum(float(row["generic"]) for row in csv(client, run, "bias", "?bias=P30")) == pytest.approx(1)
-    assert "generic subjects" in client.get(f"/runs/{run.pk}/").content.decode()
+    assert "generic subjects" in client.get(f"/runs/{run.pk}/?bias=P30").content.decode()
 
 
 def test_a_run_with_upper_bounds_says_that_it_needs_a_full_run(client: Client, small: Benchmark) -> None:
     run = make.measured(small, make.model(), skill=1)
     run.settings |= {"decide": True}
     run.save()
-    html = client.get(f"/runs/{run.pk}/").content.decode()
+    html = client.get(f"/runs/{run.pk}/?bias=P30").content.decode()
     assert FULL_RUN_NEEDED in html
     assert 'data-table="biases"' not in html
 
 
 def test_runs_without_the_relation_have_no_biases_to_compare(site: Site) -> None:
-    assert compared_section([site.first, site.second], "P17", "Country") is None
+    request = RequestFactory().get("/compare/")
+    assert compared_options(request, [site.first, site.second], "P17", "Country") == {}
 
 
 def test_the_page_of_a_comparison_has_the_relations_and_the_options_of_a_chosen_one(client: Client, site: Site) -> None:
