@@ -37,7 +37,6 @@ PAGES = replace(
     metric_labels={**RANKING.metric_labels, DECLINED: "Declined"},
     topic="Facts",
     asked_by="questions, answered in writing",
-    offers_options=False,
     option_labels={
         "pair": "Culture pair",
         "questions": "Questions of",

@@ -249,7 +249,6 @@ def published_scores(settings: Json, scores: Sequence[Json]) -> list[Json]:
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
     asked_by="a blank, filled with any word, for which one answer counts",
-    offers_options=False,
     baseline_note=BASELINE_NOTE,
     training_metrics=further_training.TRAINING_METRICS,
     option_labels={
@@ -260,7 +259,6 @@ PAGES = ProbePages(
     },
     choice_labels={"instruction": INSTRUCTION_LABELS},
     hidden_dimensions=(CELL,),
-    fine_dimensions=(CELL,),
     secondary_metrics=("in_top_1", "in_top_10", "in_near_1", "in_near_15"),
     default_dimensions=("head",),
     published_scores=published_scores,

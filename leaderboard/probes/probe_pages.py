@@ -12,11 +12,12 @@ from leaderboard.figures.comparisons import ModelAnswer
 from leaderboard.models import Benchmark, Run
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options
-from leaderboard.probes.wording import CHOICE, RIGHT_OR_WRONG, AnswerWords, QuestionForm
+from leaderboard.probes.wording import CHOICE, FREE_TEXT, ONE_ANSWER, RIGHT_OR_WRONG, AnswerWords, QuestionForm
 from leaderboard.tables import Files, Row, arranged, page_in
 from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.tables import source
+from probing.analysis.breakdowns import CROSSED
 from probing.benchmark import Relation
 from probing.errors import ProbingError
 
@@ -87,14 +88,13 @@ class ProbePages:
 
     Labels: `metric_labels` maps metrics of this probe to their titles, `option_labels` its options, and
     `choice_labels` the values of an option that have no name of their own.
-    Dimensions: `hidden_dimensions` have no breakdown of their own on a run's page, as the probe's sections show them;
-    `fine_dimensions` have too many groups to be columns of the leaderboard.
+    Dimensions: `hidden_dimensions` have no breakdown of their own on a run's page, as the probe's parts show them.
     Leaderboard: `secondary_metrics` stand beside the main one, `default_dimensions` are the dimensions whose groups are
     columns unless the reader chooses others, `count_column` is the column with the number of items.
     Topics: `topic` is the group that its benchmarks belong to in the overview and in lists of benchmarks.
-    Benchmark: `asked_by` says in words how its questions are asked, and `offers_options` whether there are options to
-    choose from; `baseline_note` says what baselines do where there are none; `training_metrics` tell what is left of
-    a model's accuracy after further training, so that they belong to a section on training and to no list of models.
+    Benchmark: `asked_by` says in words how its questions are asked; `baseline_note` says what baselines do where there
+    are no options to choose from; `training_metrics` tell what is left of a model's accuracy after further training, so
+    that they belong to a section on training and to no list of models.
     Published figures: `published_scores` makes further scores of a published run under the names of measured ones, so
     that pages show both in the same way, given its settings and its scores. `published_metrics` maps the slug of a
     benchmark to the metric of its published figures, where these are not in the probe's main metric.
@@ -111,15 +111,12 @@ class ProbePages:
     option_labels: Mapping[str, str] = field(default_factory=dict)
     choice_labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     hidden_dimensions: Collection[str] = ()
-    fine_dimensions: Collection[str] = ()
 
     secondary_metrics: Sequence[str] = ()
     default_dimensions: Sequence[str] = ()
     count_column: CountColumn | None = None
     topic: str = "Facts"
-    of_parts: bool = False
     asked_by: str = ""
-    offers_options: bool = True
     baseline_note: str = ""
     training_metrics: Collection[str] = ()
     published_scores: Callable[[Json, Sequence[Json]], Iterable[Json]] = lambda settings, scores: ()
@@ -138,6 +135,21 @@ class ProbePages:
     run_parts: Callable[[Run, QueryDict, PairInLanguage | None], Parts] = lambda run, query, pair: {}
     benchmark_parts: Callable[[Benchmark, QueryDict, PairInLanguage | None], Parts] = lambda benchmark, query, pair: {}
     comparison_parts: Callable[[Sequence[Run], QueryDict, PairInLanguage | None], Parts] = lambda runs, query, pair: {}
+
+    @property
+    def fine_dimensions(self) -> set[str]:
+        """The hidden dimensions that have too many groups to be columns of the leaderboard."""
+        return {name for name in self.hidden_dimensions if {"relation", "fact_type"} & {*CROSSED.get(name, ())}}
+
+    @property
+    def of_parts(self) -> bool:
+        """Whether its benchmarks are about pairs of cultures."""
+        return "culture_pair" in self.default_dimensions
+
+    @property
+    def offers_options(self) -> bool:
+        """Whether there are options to choose from."""
+        return self.question_form not in (ONE_ANSWER, FREE_TEXT)
 
     def main_metric(self, benchmark: Benchmark) -> str:
         """Return the metric that the benchmark's models are ranked by.

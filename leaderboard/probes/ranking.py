@@ -32,7 +32,7 @@ from leaderboard.probes.probe_pages import relation_slice as usual_relation_slic
 from leaderboard.tables import File, Row, page_in
 from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart
-from probing.analysis.breakdowns import ALL, BY_CULTURE, BY_LANGUAGE, CROSSED, CULTURE, join_group, split_group
+from probing.analysis.breakdowns import ALL, BY_CULTURE, BY_LANGUAGE, CULTURE, join_group, split_group
 from probing.analysis.culture_metrics import (
     NEARNESS,
     PAIR_IN_LANGUAGE,
@@ -98,6 +98,7 @@ def both_cultures(
         "title": pair.title if pair else "",
         "switches": [links for links in switches(query, offered, pair) if links],
         "cultures": shown[0]["cultures"] if shown else [],
+        "about": [labels.culture(name) for name in shown[0]["cultures"]] if shown else [],
         "metric": MAIN_METRICS[shown[0]["scores"]["first"].metric] if shown else "",
         "several": several,
         "nearness": [(name.replace(" ", "_"), labels.sentence(name)) for name in NEARNESS],
@@ -308,10 +309,8 @@ PAGES = ProbePages(
         "chat": "Use the chat template",
     },
     hidden_dimensions=HIDDEN,
-    fine_dimensions=frozenset(name for name in HIDDEN if "relation" in CROSSED[name]),
     default_dimensions=("culture_pair",),
     topic="Cultures",
-    of_parts=True,
     asked_by="all answers of a relation, ranked",
     published_scores=published_scores,
     relation_slice=relation_slice,

@@ -141,6 +141,7 @@ def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage
         tables,
         _promptings_chart(prompted),
         metrics=[(metric, METRIC_LABELS[metric]) for metric in metrics],
+        change=CHANGE,
         groups=[*((group, group_title("relation", group, names)) for group in groups), (MEAN, MEAN)],
     )
 
