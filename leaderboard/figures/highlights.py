@@ -16,7 +16,7 @@ from probing.analysis.option_scores import VERSIONED
 from probing.analysis.wording_sensitivity import FLIPS, OUTCOME_COLUMNS, wordings
 
 FILE = "highlights.json"
-SURPRISES = 5  # of each kind
+SURPRISES = 5
 MOST_FLIPS = 500
 ITEM = ["relation", "index"]
 SHOWN = [*ITEM, "template", "subject", "answer_label", "prediction_label", "correct"]
@@ -38,22 +38,20 @@ class Flip(NamedTuple):
 class Highlights(NamedTuple):
     """What a run's page shows one by one.
 
-    `sure`: wrong rows with the widest margin for their wording, and `lucky`: right rows with the narrowest, one for
-    each item; None where the rows have no margins. `flips`: items that are right with one wording and wrong with
-    another come first. `wordings`: the rows of `probing.analysis.wording_sensitivity.wordings`, for a run whose items
-    were asked in several wordings.
+    `sure`: wrong rows with the widest margin for their wording, one for each item; None where the rows have no margins.
+    `flips`: items that are right with one wording and wrong with another come first. `wordings`: the rows of
+    `probing.analysis.wording_sensitivity.wordings`, for a run whose items were asked in several wordings.
     """
 
     sure: list[Row] | None = None
-    lucky: list[Row] | None = None
     flips: list[Flip] | None = None
     wordings: list[Row] | None = None
 
     @classmethod
     def parse(cls, text: str | bytes) -> "Highlights":
-        """Read what `to_json` writes."""
-        sure, lucky, flips, by_relation = json.loads(text)
-        return cls(sure, lucky, None if flips is None else [Flip(*flip) for flip in flips], by_relation)
+        """Read what `to_json` writes, or what it wrote when a list of right answers stood behind the first one."""
+        sure, *_, flips, by_relation = json.loads(text)
+        return cls(sure, None if flips is None else [Flip(*flip) for flip in flips], by_relation)
 
     def to_json(self) -> str:
         return json.dumps(self, default=_plain)
@@ -66,13 +64,13 @@ def _plain(value: Any) -> Any:
 
 def highlights_of(rows: pd.DataFrame, metrics: Collection[str]) -> Highlights:
     """Find the highlights among the rows of a run that has scores in these metrics."""
-    sure, lucky = _surprises(rows) if set(SURPRISE_COLUMNS) <= set(rows.columns) else (None, None)
+    sure = _surprises(rows) if set(SURPRISE_COLUMNS) <= set(rows.columns) else None
     flips = _flips(rows) if set(FLIP_COLUMNS) <= set(rows.columns) else None
-    return Highlights(sure, lucky, flips, _records(wordings(rows)) if FLIPS in metrics else None)
+    return Highlights(sure, flips, _records(wordings(rows)) if FLIPS in metrics else None)
 
 
-def _surprises(rows: pd.DataFrame) -> tuple[list[Row], list[Row]]:
-    """Return the surprises by their margins as multiples of the usual margin of the same wording.
+def _surprises(rows: pd.DataFrame) -> list[Row]:
+    """Return the wrong answers with the widest margins, as multiples of the usual margin of the same wording.
 
     A wording whose blank comes first gives a causal model margins many times as wide as others, and all surprises.
     """
@@ -80,9 +78,7 @@ def _surprises(rows: pd.DataFrame) -> tuple[list[Row], list[Row]]:
     usual = judged["margin"].abs().groupby([judged["relation"], judged["template"]]).transform("median")
     order = (judged["margin"] / usual.where(usual > 0)).sort_values(kind="stable").index
     ordered = judged.loc[order]
-    wrong, right = ordered[~ordered["correct"]], ordered[ordered["correct"] & (ordered["margin"] > 0)]
-    sure, lucky = (_records(part.drop_duplicates(ITEM).head(SURPRISES)) for part in (wrong, right))
-    return sure, lucky
+    return _records(ordered[~ordered["correct"]].drop_duplicates(ITEM).head(SURPRISES))
 
 
 def _flips(rows: pd.DataFrame) -> list[Flip]:

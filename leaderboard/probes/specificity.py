@@ -284,8 +284,6 @@ WORDS = AnswerWords(
         "log-probability of the finer answer minus that of the coarser one, and questions are ordered by it, as a "
         "multiple of the usual margin of their wording."
     ),
-    lucky="Finer answer, but only just",
-    lucky_note="Finer answers with the narrowest margin for their wording.",
 )
 
 

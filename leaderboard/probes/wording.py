@@ -229,8 +229,8 @@ class AnswerWords(NamedTuple):
 
     `answer`: the heading of the answers that count. `one_prefers`, `several_prefer` and `other`: what a sentence says
     of models that gave such an answer, and of one that did not. `more`: how a comparison says that one run is ahead of
-    another. `both_true`: answers have no marks of right and wrong, as either is true. `sure` and `lucky` are the titles
-    of the two lists of surprising answers on the page of a run, with a note each.
+    another. `both_true`: answers have no marks of right and wrong, as either is true. `sure` is the title of the
+    list of surprising answers on the page of a run, with a note.
     """
 
     right: str = "right"
@@ -246,10 +246,6 @@ class AnswerWords(NamedTuple):
         "Answers that do not count, and that the model preferred most clearly to the one that does. The margin is the "
         "log-probability of the right answer minus that of the best other one. Questions are ordered by it, as a "
         "multiple of the usual margin of their wording."
-    )
-    lucky: str = "Right, but only just"
-    lucky_note: str = (
-        "Right answers with the narrowest margin for their wording: a slightly different sentence may well turn them."
     )
 
     def of(self, right: bool | None) -> str:

@@ -1,5 +1,6 @@
 """Highlights: found when a result is stored, and computed from the rows of results that were stored before."""
 
+import json
 from collections.abc import Sequence
 
 import pandas as pd
@@ -27,7 +28,7 @@ def test_a_new_result_has_the_highlights_that_are_computed_for_an_old_one(site: 
     old = highlights.highlights(site.first)
     run = stored_again(site.first, make.stored_rows(site.first))
     assert artefacts.storage().exists(f"{run.artefact}/{highlights.FILE}")
-    assert old.flips and old.sure and old.lucky and old.wordings
+    assert old.flips and old.sure and old.wordings
     assert Highlights.parse(highlights.highlights(run).to_json()) == Highlights.parse(old.to_json())
 
 
@@ -43,18 +44,24 @@ def test_the_page_of_a_run_reads_its_highlights_and_no_rows_for_them(
         return frame(of, columns, relation)
 
     monkeypatch.setattr(item_rows, "frame", frame_of_relation)
-    html = client.get(f"/runs/{run.pk}/").content.decode()
-    assert "Right, but only just" in html
+    html = client.get(f"/runs/{run.pk}/?by=template").content.decode()
+    assert "Wrong, and sure of it" in html
     assert "Answers that change with the wording" in html
     assert "Accuracy by relation and wording" in html
 
 
 def test_another_result_has_highlights_of_its_own(site: Site) -> None:
     rows = make.stored_rows(site.first)
-    run = stored_again(site.first, rows.assign(correct=False))
-    assert highlights.highlights(run).lucky == []
+    run = stored_again(site.first, rows.assign(correct=True))
+    assert highlights.highlights(run).sure == []
     run = stored_again(run, rows.assign(prediction=0))
     assert highlights.highlights(run).flips == []
+
+
+def test_highlights_with_a_list_of_right_answers_are_still_read(site: Site) -> None:
+    found = highlights.highlights(site.first)
+    sure, *others = json.loads(found.to_json())
+    assert Highlights.parse(json.dumps([sure, [], *others])) == Highlights.parse(found.to_json())
 
 
 def test_rows_without_margins_or_predictions_have_no_highlights() -> None:
@@ -72,14 +79,14 @@ def test_missing_values_are_no_obstacle_and_many_flips_are_cut_off() -> None:
             "answer_label": "Africa",
             "prediction_label": [("Africa", None)[number % 2] for number in range(2 * items)],
             "prediction": [number % 2 for number in range(2 * items)],
-            "correct": pd.array([None, *(number % 2 == 0 for number in range(1, 2 * items))], dtype="boolean"),
+            "correct": pd.array([None, *(number % 2 == 1 for number in range(1, 2 * items))], dtype="boolean"),
             "margin": 0.5,
         }
     )
     restored = Highlights.parse(highlights_of(rows, set()).to_json())
-    assert restored.flips is not None and restored.lucky is not None
+    assert restored.flips is not None and restored.sure is not None
     assert len(restored.flips) == MOST_FLIPS
-    assert [row["index"] for row in restored.lucky] == [1, 2, 3, 4, 5]
+    assert [row["index"] for row in restored.sure] == [1, 2, 3, 4, 5]
 
 
 def test_a_wording_with_wide_margins_throughout_does_not_fill_the_surprises() -> None:
@@ -91,6 +98,5 @@ def test_a_wording_with_wide_margins_throughout_does_not_fill_the_surprises() ->
         for number, margin in enumerate(values)
     ).assign(subject="Nile", answer_label="Africa", prediction_label="Asia", correct=lambda table: table["margin"] > 0)
     surprises = highlights_of(rows, set())
-    assert surprises.sure is not None and surprises.lucky is not None
+    assert surprises.sure is not None
     assert [row["margin"] for row in surprises.sure] == [-4.0, -31.0, -30.0, -0.5, -29.0]
-    assert [row["margin"] for row in surprises.lucky] == [0.4, 30.0, 0.5]
