@@ -19,12 +19,12 @@
     return location.hash === `#${table.id}` || parameters.some((key) => key.startsWith(`${name}-`));
   }
 
-  // Cuts a long table, unless it is what the page is about or is kept up to date by live.js.
+  // Cuts a long table, unless it is what the page is about, is kept up to date by live.js, or has its chart beside it.
   function cut(box) {
     const table = box.closest(".table");
     const rest = [...box.querySelectorAll("tbody tr")].slice(SHOWN);
     const isAlone = document.querySelectorAll(".table .scroll").length === 1;
-    if (!table || rest.length <= FEW || isAlone || "cut" in box.dataset || box.closest("[data-live]")) return;
+    if (!table || rest.length <= FEW || isAlone || "cut" in box.dataset || box.closest("[data-live], .beside-chart")) return;
     if (isMeant(table)) return;
     box.dataset.cut = "";
     const number = rest.filter((row) => !row.classList.contains("heading")).length;

@@ -20,6 +20,7 @@ from leaderboard.pages.benchmark_sections import (
     published_sections,
     replicates_fold,
 )
+from leaderboard.pages.explorer import models_explorer
 from leaderboard.pages.relation_page import relation_rows, relations_table, strip_scores
 from leaderboard.pages.rendering import page_address, show
 from leaderboard.pages.standings_table import (
@@ -90,7 +91,9 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     folded = [section for fold in folds for section in fold.sections]
     context["probe"] = pages.benchmark_parts(benchmark, request.GET, pair)
     context["published_probe"] = published_parts(benchmark, request.GET, pair)
+    context["explorer"] = models_explorer(request, [row.run for row in board.standings], offered_pairs(offered), pair)
     files = {**context["probe"].get("files", {}), **context["published_probe"].get("files", {})}
+    files |= {"breakdown": context["explorer"]["file"]} if context["explorer"] else {}
     return show(request, "benchmark.html", context, tables, charts, sections, folded, reference, files)
 
 

@@ -126,11 +126,11 @@ def _comparison_page(
         "part": pair.title if pair else "",
         "folds": [(fold, fold.is_open(request.GET)) for fold in folds],
         "favoured": favoured,
-        "contents": contents(figures, [*folds, *favoured], has_answers=bool(len(comparison.right))),
+        "contents": contents(figures, has_answers=bool(len(comparison.right)), has_details=bool(folds or favoured)),
     }
     folded = [section for fold in folds for section in fold.sections]
-    files_of_parts = {**probe.get("files", {}), **favoured.get("files", {})}
     reference = comparison_reference(request, runs)
+    files_of_parts = {**probe.get("files", {}), **favoured.get("files", {})}
     return show(request, "compare.html", context, (), figures, (), folded, reference, files_of_parts)
 
 
@@ -140,13 +140,13 @@ def _averaged(benchmark: Benchmark, differences: Sequence[Row]) -> str:
     return labels.number_of(len(relations), "relation") if benchmark.correctness.macro else ""
 
 
-def contents(figures: Sequence[Chart], folds: Sequence[Fold], *, has_answers: bool) -> list[Anchor]:
+def contents(figures: Sequence[Chart], *, has_answers: bool, has_details: bool) -> list[Anchor]:
     """Return the page's contents list: what a reader may jump to, in the order of the page."""
     titles = {"groups": "Groups", "relations": "Relations"}
     return [
         *(Anchor(f"section-{figure.name}", titles.get(figure.name, figure.title)) for figure in figures),
         *([Anchor("disagreements", "Disagreements")] if has_answers else []),
-        *([Anchor("details", "Behind the figures")] if folds else []),
+        *([Anchor("details", "Behind the figures")] if has_details else []),
         Anchor("differences", "Differences"),
     ]
 

@@ -8,25 +8,39 @@ from dataclasses import replace
 
 from django.http import HttpRequest
 
+from leaderboard.figures.comparisons import short_names
 from leaderboard.figures.scores import DOMAIN, Group, breakdowns, dimension_order
 from leaderboard.models import Run, Score
 from leaderboard.probes import pages_of
 from leaderboard.probes.breakdowns import group_href, group_names
 from leaderboard.probes.culture.pairs import PairInLanguage
-from leaderboard.tables import INTERVAL, File, Files, Row, figures_of, filled, ordered, page_of, parameter
+from leaderboard.tables import (
+    INTERVAL,
+    File,
+    Files,
+    Row,
+    figures_of,
+    filled,
+    ordered,
+    page_of,
+    parameter,
+    score_columns,
+)
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.links import PageLink, link
-from probing.analysis.accuracy import BASELINES, CHANCE, MOST_FREQUENT
+from probing.analysis.accuracy import BASELINES, CHANCE, MAJORITY, MOST_FREQUENT
 from probing.analysis.breakdowns import CROSSED, join_group, split_group
 
 NAME = "breakdown"  # of the table, and of its parameters
 BY = "by"  # the parameter that names the dimension
 GROUPS = 20  # that chart and table show at once
-MOST_METRICS = 4  # beside the main one, for which the page has room; the CSV has all of them
+MODELS = 6  # that have a colour
+MOST_METRICS = 2  # beside the main one, for which the page has room; the CSV has all of them
 FIGURES = ("group", *INTERVAL, "n")
 FRACTIONS = "A question of several groups counts in equal parts in each, so that numbers of questions can be fractions."
 WORDINGS = "Thick lines: 95 % intervals over questions. Thin lines: from the worst wording to the best one."
+SINGLE_RELATIONS = ("relation", "fact_type")  # dimensions whose groups are one relation each
 MACRO = "Each score is the macro-average over the relations that have questions in the group."
 
 
@@ -93,6 +107,58 @@ def _breakdown(
     return [*(FIGURES if any(group.main for group in groups) else FIGURES[:1]), *others], rows
 
 
+def models_breakdowns(runs: Sequence[Run], pair: PairInLanguage | None, *, pooled: bool) -> Files:
+    """Return the breakdowns of several runs of a benchmark by dimension, with the figures of each run. One query."""
+    metric = pages_of(runs[0].benchmark).main_metric(runs[0].benchmark)
+    scores: dict[int, list[Score]] = {run.pk: [] for run in runs}
+    for score in Score.objects.filter(run__in=scores, metric__in=(metric, CHANCE)).order_by("pk"):
+        scores[score.run_id].append(score)
+    tables = {run.pk: run_breakdowns(run, scores[run.pk], pair, pooled=pooled) for run in runs}
+    dimensions = dict.fromkeys(name for of_run in tables.values() for name in of_run)
+    return {
+        name: _of_models({run: of_run.get(name, ((), ())) for run, of_run in tables.items()}) for name in dimensions
+    }
+
+
+def _of_models(tables: Mapping[int, File]) -> File:
+    """Put the figures of runs in the groups of one dimension beside each other, in the order of the first run."""
+    by_group: dict[str, dict[int, Row]] = {}
+    for run, (_, rows) in tables.items():
+        for row in rows:
+            by_group.setdefault(row["group"], {})[run] = row
+    rows = []
+    for group, of_runs in by_group.items():
+        scores = {run: of_runs[run]["scores"][0] if run in of_runs else None for run in tables}
+        first = next(iter(of_runs.values()))
+        figures = {
+            name: value for run, score in scores.items() for name, value in figures_of(score, f"run_{run}").items()
+        }
+        names = {"group": group, "title": first["title"], "href": "", "n": None, CHANCE: first.get(CHANCE)}
+        rows.append({**names, "scores": list(scores.values()), "wordings": None, **figures})
+    return ["group", *score_columns([(f"run_{run}", "") for run in tables]), CHANCE], rows
+
+
+def models_explorer(
+    request: HttpRequest, runs: Sequence[Run], offered: Sequence[PairInLanguage], pair: PairInLanguage | None
+) -> Row:
+    """Return the breakdown of a benchmark's first models that the reader chose; nothing without several groups.
+
+    `offered`: the culture pairs and languages of the benchmark, of which `pair` is the chosen one.
+    """
+    measured = [run for run in runs if run.provenance == Run.Provenance.MEASURED][:MODELS]
+    if not measured:
+        return {}
+    files = models_breakdowns(measured, pair, pooled=len(offered) > 1)
+    dimensions = [name for name in choices(files, None) if len(files[name][1]) > 1]
+    if not dimensions:
+        return {}
+    benchmark, names = measured[0].benchmark, short_names(measured)
+    pages = pages_of(benchmark)
+    title = pages.metric_label(pages.main_metric(benchmark))
+    series = [{"column": f"run_{run.pk}", "title": name, "mark": ""} for run, name in zip(measured, names, strict=True)]
+    return explorer(request, files, dimensions, title, series, macro=benchmark.correctness.macro)
+
+
 def choices(files: Files, whole: Score | None) -> list[str]:
     """Return the dimensions that are offered: not those with a single group, which has as many items as the `whole`.
 
@@ -110,13 +176,15 @@ def explorer(
     `metric` is the title of the main one. `series`: the column, `title` and provenance (`mark`) of each figure of a
     row, whose `scores` come in the same order. `macro`: figures are means over relations.
     """
-    by = next(name for name in (request.GET.get(BY), *offered) if name in offered)
+    by = next(name for name in (request.GET.get(BY, ""), *offered) if name in offered)
     columns, rows = files[by]
     shown = page_of(ordered(rows, request, columns, NAME), request, NAME, GROUPS)
     drawn = [one for one in series if one["column"] in columns]
     for row in shown:
         row["figures"] = list(zip(drawn, row["scores"], strict=False))  # none where the main metric has no column
     left_out = {*FIGURES, MOST_FREQUENT, *(one["column"] for one in series)}
+    of_series = tuple(f"{one['column']}_" for one in drawn)
+    others = [name for name in columns if name not in left_out and not name.startswith(of_series)]
     title = f"{metric if drawn else 'Scores'} by {labels.dimension(by).lower()}"
     return {
         "name": NAME,
@@ -124,11 +192,11 @@ def explorer(
         "title": title,
         "head": labels.dimension(by),
         "links": [_links(request, offered, by)],
-        "notes": _notes(rows, macro=macro and by != "relation"),
+        "notes": _notes(rows, macro=macro and by not in SINGLE_RELATIONS),
         "page": shown,
         "series": drawn,
         "has_n": "n" in columns and bool(filled(rows, ["n"])),
-        "others": [name for name in columns if name not in left_out][:MOST_METRICS],
+        "others": sorted(others, key=lambda name: name not in (CHANCE, MAJORITY))[:MOST_METRICS],
         "chart": _chart(title, labels.within(metric), rows, list(shown), drawn),
         "file": files[by],
     }
@@ -157,7 +225,7 @@ def _chart(title: str, axis: str, rows: Sequence[Row], shown: Sequence[Row], ser
     else:
         wordings = {row["title"]: row["wordings"] for row in shown if row["wordings"]}
         plot = charts.dots(points, chance, axis, wordings)
-    part = f" The chart has the {len(shown)} that the table shows." if len(shown) < len(rows) else ""
+    part = " The chart has those that the table shows." if len(shown) < len(rows) else ""
     return Chart(NAME, title, f"{title}: {_range_in_words(rows, series)}.{part}", plot)
 
 
@@ -173,5 +241,7 @@ def _range_in_words(rows: Sequence[Row], series: Sequence[Row]) -> str:
     """Return the lowest and the highest figure of all groups with their names."""
     points = [point for row in rows for point in _points(row, series)]
     low, high = (end(points, key=lambda point: point.value) for end in (min, max))
+    if f"{low.value:.3f}" == f"{high.value:.3f}":
+        return f"{low.value:.3f} in all groups that have a figure"
     names = [", ".join([point.label, *([point.group] if len(series) > 1 else [])]) for point in (low, high)]
     return f"from {low.value:.3f} ({names[0]}) to {high.value:.3f} ({names[1]}) over {len(rows)} groups"

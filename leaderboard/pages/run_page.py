@@ -64,8 +64,8 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     breakdowns = explorer.run_breakdowns(run, scores, pair, pooled=len(offered) > 1)
     if len(places) > 1 and "blank" not in breakdowns:  # which says the same
         breakdowns = {**breakdowns, PLACE: (PLACE_COLUMNS, places)}
-    parts = {
-        "explorer": _explored(request, run, scores, breakdowns, main and main["score"]),
+    parts: dict[str, Any] = {
+        "explorer": _explored(request, run, scores, breakdowns, main["score"] if main else None),
         "surprises": surprises(run),
         "favoured": favoured_answers(run, scores, request, pair) if run.artefact else {},
         "probe": pages.run_parts(run, request.GET, pair) if run.state == Run.State.FINISHED else {},

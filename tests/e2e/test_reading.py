@@ -106,26 +106,6 @@ def test_a_phone_folds_the_methods_beneath_their_short_answers(
         expect(plain.get_by_label("Contents")).to_be_visible()
 
 
-def test_a_phone_folds_the_later_sections_of_a_run_which_paper_and_other_browsers_have_whole(
-    browser: Browser, page: Page, deployment: Deployment
-) -> None:
-    run = Site(deployment.url).runs("culture")[0]["run"]
-    page.set_viewport_size({"width": 360, "height": 740})
-    page.goto(f"/runs/{run}/")
-    fold = page.locator("details.phone-fold:has(#section-culture)")
-    expect(fold).not_to_have_attribute("open", "")
-    assert page.evaluate("document.documentElement.scrollHeight") < 6000
-    page.get_by_label("Contents").get_by_role("link", name="Culture", exact=True).press("Enter")
-    expect(fold).to_have_attribute("open", "")
-    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    expect(page.locator("details.phone-fold:not([open])")).to_have_count(0)
-    with browser.new_context(base_url=deployment.url, java_script_enabled=False) as context:
-        plain = context.new_page()
-        plain.set_viewport_size({"width": 360, "height": 740})
-        plain.goto(f"/runs/{run}/")
-        expect(plain.locator("[data-table=culture]")).to_be_visible()
-
-
 @pytest.mark.parametrize("has_scripts", [True, False])
 def test_a_phone_shows_who_knows_most_in_the_first_window_and_the_curve_on_demand(
     browser: Browser, deployment: Deployment, has_scripts: bool

@@ -7,7 +7,7 @@ from django.test import Client
 
 from leaderboard.models import Benchmark, Run
 from leaderboard.pages import explorer
-from leaderboard.pages.explorer import FRACTIONS, GROUPS, MACRO, WORDINGS, run_breakdowns
+from leaderboard.pages.explorer import FRACTIONS, GROUPS, MACRO, MODELS, WORDINGS, run_breakdowns
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
@@ -87,7 +87,7 @@ def test_long_lists_have_pages_whose_chart_has_the_groups_of_the_table(client: C
     for page, groups in ((1, GROUPS), (2, 5)):
         chosen = shown(client, site.first, f"?by=head_size&breakdown-page={page}")
         assert len(chosen["page"]) == groups == len(plotted(chosen["chart"].figure).data[-1].x)
-        assert f"over 25 groups. The chart has the {groups} that the table shows." in chosen["chart"].summary
+        assert "over 25 groups. The chart has those that the table shows." in chosen["chart"].summary
     highest = shown(client, site.first, "?by=head_size&breakdown-sort=value")["page"][0]
     assert highest["value"] == 0
 
@@ -160,3 +160,31 @@ def test_groups_lead_to_the_items_of_the_chosen_part(client: Client, culture_run
     for row in shown(client, culture_run, "?part=arab-west+ar&by=culture")["page"]:
         assert row["href"].endswith(f"?culture_pair=arab-west&language=ar&culture={row['group']}")
         assert client.get(row["href"]).status_code == 200
+
+
+def test_a_benchmark_has_the_same_explorer_with_a_colour_for_each_of_its_first_models(
+    client: Client, site: Site
+) -> None:
+    address = f"/benchmarks/{site.benchmark.slug}/"
+    chosen = client.get(f"{address}?by=cardinality").context["explorer"]
+    runs = {site.first.pk, site.second.pk}
+    assert {one["column"] for one in chosen["series"]} == {f"run_{run}" for run in runs}
+    traces = [trace for trace in plotted(chosen["chart"].figure).data if trace.name != "chance"]
+    assert len({trace.marker.color for trace in traces}) == len(runs)
+    for row in csv_rows(client, f"{address}?by=cardinality", "breakdown"):
+        for run in (site.first, site.second):
+            stored = run.scores.get(metric="accuracy", dimension="cardinality", group=row["group"])
+            assert (float(row[f"run_{run.pk}"]), float(row[f"run_{run.pk}_n"])) == (stored.value, stored.n)
+
+
+def test_no_more_models_have_a_colour_than_can_be_told_apart(client: Client, small: Benchmark) -> None:
+    for number in range(MODELS + 1):
+        run = make.finished(small, number / 10)
+        make.score(run, 0.5, "domain", "Sports")
+    series = client.get(f"/benchmarks/{small.slug}/").context["explorer"]["series"]
+    assert len(series) == MODELS
+
+
+def test_a_benchmark_without_measured_models_has_no_explorer(client: Client, small: Benchmark) -> None:
+    make.published(small)
+    assert client.get(f"/benchmarks/{small.slug}/").context["explorer"] == {}

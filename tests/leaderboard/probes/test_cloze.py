@@ -345,7 +345,7 @@ def test_it_has_its_score_on_all_pages_and_a_rank(measured: Run, client: Client)
     assert 'id="chart-scatter"' in board and measured.get_absolute_url() in board
     html = client.get(measured.get_absolute_url()).content.decode()
     assert '<div class="headline">' in html
-    assert 'data-table="relation"' in html
+    assert 'data-table="breakdown"' in html
     rows = csv_rows(client, measured.get_absolute_url(), "relation")
     assert [(row["group"], float(row["value"])) for row in rows] == [("P1001", 1), ("P36", 0)]
     (row,) = csv_rows(client, measured.model.get_absolute_url())
