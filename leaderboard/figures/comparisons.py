@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from leaderboard.figures import item_rows
 from leaderboard.figures.item_rows import Row
-from leaderboard.figures.leaders import common_name, is_of_similar_size
 from leaderboard.figures.runs import runs_with_figures, runs_with_items
 from leaderboard.figures.scores import OVERALL_SLICE, PART_SETTINGS, PARTS, Slice, main_scores, part_of
+from leaderboard.figures.variants import common_name, is_of_similar_size
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.models.benchmark import named
 from leaderboard.models.run import RunQuerySet

@@ -1,15 +1,13 @@
-"""How readers narrow lists of models: facets of both leaderboards, searches, and the names near to a search."""
+"""How readers narrow lists of models: facets of a leaderboard, and the names near to a search."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import NamedTuple
 from urllib.parse import unquote
 
 from django.http import QueryDict
 from django.urls import reverse
 
-from leaderboard.figures.overview import ModelRow
 from leaderboard.models import Benchmark, Model, Run
 from probing.kinds import KINDS
 
@@ -49,99 +47,10 @@ RUN_FACETS = (
 )
 
 
-# The facets by which the overview is narrowed, and what is left without each of them.
-
-
-LEAST_COVERAGE = 2  # benchmarks with figures that a model must have where a reader asks for several
-
-
-def _in_size(row: ModelRow, choice: str) -> bool:
-    low, high = SIZES[choice]
-    return row.parameters is not None and low <= row.parameters < high
-
-
-def _has_figure(row: ModelRow, choice: str) -> bool:
-    if choice == Provenance.PUBLISHED and row.published_apart:
-        return True
-    return any(figure.is_measured == (choice == Provenance.MEASURED) for figure in row.figures.values())
-
-
-class OverviewFacet(NamedTuple):
-    """A property by which rows are narrowed. `choices` maps values to titles; `holds` tests a row."""
-
-    name: str
-    title: str
-    choices: Mapping[str, str]
-    holds: Callable[[ModelRow, str], bool]
-
-
-OVERVIEW_FACETS = (
-    OverviewFacet(
-        "kind",
-        "Type",
-        {kind: facts.title for kind, facts in KINDS.items()},
-        lambda row, kind: row.kind == kind,
-    ),
-    OverviewFacet("size", "Size", SIZE_TITLES, _in_size),
-    OverviewFacet(
-        "provenance",
-        "Source",
-        {Provenance.MEASURED.value: "● measured here", Provenance.PUBLISHED.value: "○ published"},
-        _has_figure,
-    ),
-)
-SEVERAL_NAME, SEARCH_NAME = "several", "search"
-
-
-def chosen_facets(query: QueryDict, facets: Sequence[RunFacet | OverviewFacet] = RUN_FACETS) -> dict[str, str]:
+def chosen_facets(query: QueryDict) -> dict[str, str]:
     """Return the choice of each facet in a query string; a choice that does not exist is left out."""
-    chosen = {facet.name: query.get(facet.name, "") for facet in facets}
-    return {facet.name: chosen[facet.name] for facet in facets if chosen[facet.name] in facet.choices}
-
-
-@dataclass(frozen=True)
-class OverviewFilter:
-    """The models that a reader asked for. `chosen` maps a facet's name to the choice."""
-
-    search: str = ""
-    chosen: Mapping[str, str] = field(default_factory=dict)
-    several: bool = False
-
-    @property
-    def active(self) -> dict[str, str]:
-        """The names of the parameters that narrow the rows, each with its choice in words."""
-        facets = {
-            facet.name: facet.choices[self.chosen[facet.name]] for facet in OVERVIEW_FACETS if facet.name in self.chosen
-        }
-        search = {SEARCH_NAME: f"“{self.search}”"} if self.search else {}
-        several = {SEVERAL_NAME: f"at least {LEAST_COVERAGE} benchmarks"} if self.several else {}
-        return {**search, **facets, **several}
-
-    def holds(self, row: ModelRow, without: str = "") -> bool:
-        """Tell whether a row passes the search and all facets but the one named `without`."""
-        if without != SEARCH_NAME and self.search.lower() not in row.hub_id.lower():
-            return False
-        if without != SEVERAL_NAME and self.several and row.coverage < LEAST_COVERAGE:
-            return False
-        facets = [facet for facet in OVERVIEW_FACETS if facet.name in self.chosen and facet.name != without]
-        return all(facet.holds(row, self.chosen[facet.name]) for facet in facets)
-
-    def left_without(self, rows: Sequence[ModelRow]) -> list[tuple[str, str, int]]:
-        """Return for each active filter its name, its choice in words and how many rows would be left without it."""
-        return [
-            (name, words, sum(self.holds(row, without=name) for row in rows)) for name, words in self.active.items()
-        ]
-
-    def near(self, rows: Sequence[ModelRow]) -> list[str]:
-        """Return the ids of models whose names are near to the search and that pass all facets, the nearest first."""
-        passing = (row.hub_id for row in rows if self.holds(row, without=SEARCH_NAME))
-        return near_models(self.search, passing) if self.search else []
-
-
-def read_overview_filter(query: QueryDict) -> OverviewFilter:
-    """Return what a query string asks for; a choice that does not exist is left out."""
-    several = query.get(SEVERAL_NAME) == "yes"
-    return OverviewFilter(query.get(SEARCH_NAME, "").strip(), chosen_facets(query, OVERVIEW_FACETS), several)
+    chosen = {facet.name: query.get(facet.name, "") for facet in RUN_FACETS}
+    return {facet.name: chosen[facet.name] for facet in RUN_FACETS if chosen[facet.name] in facet.choices}
 
 
 # Models and benchmarks whose names are near to a text, for pages that do not exist and searches without a result.

@@ -1,31 +1,36 @@
-"""The overview of models and benchmarks: one figure for each model on each benchmark, in few queries.
+"""The front page's figures: benchmarks as columns, and a row for each model, in few queries.
 
 The figure of a model is that of its newest run that was measured here with the usual settings, or else a published one.
 A column has one metric, and it is about the same items in all of its rows: figures about other items are marked. Models
 whose published figures are in other metrics, or that still wait to be measured, have rows as well.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
-from django.db.models import Count, Q
+from django.db.models import Q
 
-from leaderboard.figures.benchmarks import GUESSES, HUMANS
+from leaderboard.figures.benchmarks import BASELINE_IDS, GUESSES, HUMANS
 from leaderboard.figures.board import WEIGHTS, board, reaches, rows_of, usual, with_value
-from leaderboard.figures.progress import percent_done
-from leaderboard.figures.runs import ANY_VERSION, OPEN, WORKING, State
-from leaderboard.figures.scores import MAIN_DIMENSIONS, PARTS, Slice, main_part, parts_among
-from leaderboard.line import QUEUES
-from leaderboard.models import Benchmark, Claim, Run, Score
+from leaderboard.figures.runs import ANY_VERSION, OPEN, State
+from leaderboard.figures.scores import DOMAIN, MAIN_DIMENSIONS, PARTS, Slice, main_part, parts_among
+from leaderboard.models import Benchmark, Run
 from leaderboard.models.model import weights_in_words
+from probing.analysis.accuracy import MAJORITY
 
 Provenance = Run.Provenance
 # Whose figure a model has on a benchmark, where several have one.
 PREFERENCE = (Provenance.MEASURED.value, Provenance.ELSEWHERE.value, Provenance.PUBLISHED.value)
+# What is reached without a model, and by people, by the ids under which it is stored.
+REFERENCES = {"chance": GUESSES, "commonest": (BASELINE_IDS[MAJORITY],), "human": HUMANS}
+MOST_GROUPS = 12  # columns; a benchmark with more groups shows those that most models have
+
+Key = tuple[str, str]  # a model's id, and what sets its weights apart from those of the hub
+Figure = Any  # a row of the board
+Row = dict[str, Any]
 
 
 def versions() -> dict[str, list[Benchmark]]:
@@ -46,299 +51,195 @@ def parts_by_slug(benchmarks: Mapping[str, Sequence[Benchmark]], metrics: Collec
     Published figures on some of the same items may be about parts of another kind.
     """
     slugs = {version.pk: slug for slug, of_slug in benchmarks.items() for version in of_slug}
-    of_parts = board(slugs, metrics, PARTS)[["benchmark", "is_measured", "dimension", "group"]].drop_duplicates()
-    every: dict[str, set[Slice]] = {}
-    measured: dict[str, set[Slice]] = {}
-    for number, is_measured, *part in of_parts.itertuples(index=False):
-        for by_slug in [every, measured] if is_measured else [every]:
-            by_slug.setdefault(slugs[number], set()).add(Slice(*part))
-    kinds = {slug: main_part(measured.get(slug, parts)).dimension for slug, parts in every.items()}
-    return {slug: parts_among(part for part in parts if part.dimension == kinds[slug]) for slug, parts in every.items()}
+    scores = board(slugs, metrics, PARTS)
+    parts: dict[str, list[Slice]] = {}
+    for slug, own in scores.groupby(scores["benchmark"].map(slugs)):
+        measured = own[own["is_measured"].astype(bool)]
+        kind = main_part(_slices(own if measured.empty else measured)).dimension
+        parts[str(slug)] = parts_among(part for part in _slices(own) if part.dimension == kind)
+    return parts
 
 
-# What the overview is made of: measures, figures, columns and rows.
+def _slices(scores: pd.DataFrame) -> set[Slice]:
+    return {Slice(*part) for part in scores[["dimension", "group"]].itertuples(index=False, name=None)}
 
 
-@dataclass(frozen=True)
-class Measure:
-    """What the overview shows of one benchmark.
+@dataclass(eq=False)
+class Column:
+    """A benchmark as a column: what it is to show, and what `read` finds.
 
-    `versions`: those that figures may be about, the current one first. `metrics`: the first of them that any run has is
-    shown. `part`: the group of items that the figures are about. `narrowed_by`: options of a run that choose such a
+    `versions`: those that figures may be about, the current one first. `metrics`: the first of them that any model has
+    is shown. `part`: the group of items that the figures are about. `narrowed_by`: options of a run that choose such a
     group, so that a run with them is still comparable.
+
+    `version` is the one that the column is about, and `references` has what is reached there without a model.
+    `published`: the published figures of models whose figure was measured. `waiting`: models with an open run and no
+    figure. `apart`: those whose published figures cannot stand in the column, as they are in other metrics, about other
+    settings, or about another group of items.
     """
 
+    versions: Sequence[Benchmark]
     title: str
     topic: str
-    versions: Sequence[Benchmark]
     metrics: Sequence[str]
     part: Slice
     narrowed_by: Collection[str] = ()
+    metric: str = ""
+    figures: Mapping[Key, Figure] = field(default_factory=dict)
+    references: Mapping[str, Figure] = field(default_factory=dict)
+    published: Mapping[Key, Figure] = field(default_factory=dict)
+    waiting: Mapping[Key, Row] = field(default_factory=dict)
+    apart: Mapping[Key, Row] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.version = self.versions[0]
+        self.slug = self.version.slug
 
     @property
-    def slug(self) -> str:
-        return self.versions[0].slug
-
-
-class ModelKey(NamedTuple):
-    """What a row is about: the model of this id, with the hub's weights or with those that `weights` names."""
-
-    hub_id: str
-    weights: str = ""
-
-
-class Mention(NamedTuple):
-    """A model with a published or an open run on a benchmark, whether or not it has a figure there."""
-
-    kind: str
-    parameters: int | None
-    family: str
-    is_open: bool
-
-
-Figure = Any  # a row of the board
-
-
-@dataclass(frozen=True, eq=False)
-class BenchmarkColumn:
-    """A column: a benchmark with the metric that it shows, the version that it is about, and what guessing reaches.
-
-    `human`: the figure of people, where authors have published one. `published`: the published figures of models whose
-    figure in the column was measured.
-    `without_figure`: the models that wait to be measured, or whose published figures cannot stand in the column, as
-    they are in other metrics, about other settings, or about another group of items.
-    """
-
-    measure: Measure
-    metric: str
-    version: Benchmark
-    chance: float | None
-    figures: Mapping[ModelKey, Figure]
-    without_figure: Mapping[ModelKey, Mention] = field(default_factory=dict)
-    human: Figure | None = None
-    published: Mapping[ModelKey, Figure] = field(default_factory=dict)
-
-    @property
-    def slug(self) -> str:
-        return self.measure.slug
-
-    @cached_property
-    def comparable(self) -> Mapping[ModelKey, Figure]:
-        """The figures about the items of this column."""
-        return {key: figure for key, figure in self.figures.items() if not self.is_about_other_items(figure)}
-
-    @cached_property
-    def best(self) -> Figure | None:
-        """The highest of several shares about the items of this column; None where more is not better, or for one."""
-        figures = self.comparable.values()
-        is_share = all(0 <= figure.value <= 1 for figure in figures)
-        return max(figures, key=lambda figure: figure.value) if len(figures) > 1 and is_share else None
-
-    def is_among_the_best(self, figure: Figure) -> bool:
-        """Tell whether a figure cannot be told from the best; none can where nothing says how sure that one is."""
-        return self.best is not None and not self.is_about_other_items(figure) and reaches(figure, self.best)
+    def models(self) -> list[Key]:
+        """All models that it has anything of."""
+        return [*self.figures, *self.waiting, *self.apart]
 
     def is_about_other_items(self, figure: Figure) -> bool:
         """Tell whether a figure is about other items than the rest of the column."""
         return bool(figure.benchmark != self.version.pk)
 
+    def comparable(self) -> dict[Key, Figure]:
+        """Return the figures about the items of this column."""
+        return {key: figure for key, figure in self.figures.items() if not self.is_about_other_items(figure)}
 
-class OpenRun(NamedTuple):
-    """A run that waits or is being measured; `percent` of its work is done."""
+    def best(self) -> set[int]:
+        """Return the runs whose figures cannot be told from the highest one; none where more is not always better.
 
-    run: int
-    state: str
-    percent: int
-
-
-@dataclass(frozen=True)
-class ModelRow:
-    """A model with its figures by the slug of the benchmark.
-
-    `published_apart`: the benchmarks whose column its published figures cannot stand in.
-    """
-
-    key: ModelKey
-    kind: str
-    parameters: int | None
-    figures: Mapping[str, Figure]
-    published_apart: Collection[str] = ()
-    family: str = ""
-
-    @property
-    def hub_id(self) -> str:
-        return self.key.hub_id
-
-    @property
-    def coverage(self) -> int:
-        """The number of benchmarks on which it has a figure."""
-        return len(self.figures)
-
-    @property
-    def measured(self) -> int:
-        """The number of benchmarks on which it was measured here."""
-        return sum(figure.is_measured for figure in self.figures.values())
+        None either where only one model has a figure, or where nothing says how sure the highest is.
+        """
+        figures = list(self.comparable().values())
+        if len(figures) < 2 or not all(0 <= figure.value <= 1 for figure in figures):
+            return set()
+        highest = max(figures, key=lambda figure: figure.value)
+        return {figure.run for figure in figures if reaches(figure, highest)}
 
 
-@dataclass(frozen=True, eq=False)
-class Overview:
-    """The columns by topic, the rows in their default order, and the time at which the last run finished."""
-
-    columns: Sequence[BenchmarkColumn]
-    rows: Sequence[ModelRow]
-    updated: datetime | None
-
-
-def overview(measures: Sequence[Measure]) -> Overview:
-    """Return the columns that have any figure or wait for one, and a row for each model with any.
-
-    Two queries beside those of the board, for the models that have published figures and that wait.
-    """
-    numbers = [version.pk for measure in measures for version in measure.versions]
-    metrics = {metric for measure in measures for metric in measure.metrics}
-    scores = board(numbers, metrics, MAIN_DIMENSIONS)
-    mentions = _mentions(measures)
-    figures = {measure.slug: _figures(measure, scores) for measure in measures}
-    columns = [_column(measure, figures[measure.slug], mentions[measure.slug]) for measure in measures]
-    shown = [column for column in columns if column]
-    measured = [figure.finished for own in figures.values() for figure in own if figure.is_measured and figure.finished]
-    return Overview(shown, model_rows(shown), max(measured, default=None))
-
-
-def _figures(measure: Measure, scores: pd.DataFrame) -> list[Figure]:
-    """Return the figures of runs with the usual settings on the part that a measure is about, by its versions."""
-    about = (scores["dimension"] == measure.part.dimension) & (scores["group"] == measure.part.group)
-    own = usual(with_value(scores[about & scores["metric"].isin(measure.metrics)]), measure.narrowed_by)
-    return [row for version in measure.versions for row in rows_of(own[own["benchmark"] == version.pk])]
-
-
-def model_rows(columns: Iterable[BenchmarkColumn]) -> list[ModelRow]:
-    """Return a row for each model of any of the columns, those with the most figures first."""
-    by_model: dict[ModelKey, dict[str, Figure]] = {}
-    mentions: dict[ModelKey, dict[str, Mention]] = {}
+def read(columns: Sequence[Column]) -> list[Column]:
+    """Fill columns, and return those that have a figure or wait for one. Two queries beside those of the board."""
+    numbers = [version.pk for column in columns for version in column.versions]
+    scores = board(numbers, {metric for column in columns for metric in column.metrics}, MAIN_DIMENSIONS)
+    published = Run.objects.filter(state=State.FINISHED, provenance=Provenance.PUBLISHED).newest_steps()
+    apart, waiting = _mentions(published), _mentions(Run.objects.filter(state__in=OPEN))
     for column in columns:
-        for key, figure in column.figures.items():
-            by_model.setdefault(key, {})[column.slug] = figure
-        for key, mention in column.without_figure.items():
-            by_model.setdefault(key, {})
-            mentions.setdefault(key, {})[column.slug] = mention
-    slugs = [column.slug for column in columns]
-    rows = [_row(key, figures, mentions.get(key, {})) for key, figures in by_model.items()]
-    return sorted(rows, key=lambda row: _order(row, slugs))
+        about = (scores["dimension"] == column.part.dimension) & (scores["group"] == column.part.group)
+        own = usual(with_value(scores[about & scores["metric"].isin(column.metrics)]), column.narrowed_by)
+        _fill(column, [row for version in column.versions for row in rows_of(own[own["benchmark"] == version.pk])])
+        column.waiting = _without_figure(waiting.get(column.slug, {}), column)
+        column.apart = _without_figure(apart.get(column.slug, {}), column, column.waiting)
+    return [column for column in columns if column.models]
 
 
-def _row(key: ModelKey, figures: Mapping[str, Figure], mentions: Mapping[str, Mention]) -> ModelRow:
-    """Return a model's row; facts about the model come from runs measured here, if there are any."""
-    by_preference = sorted(figures.values(), key=lambda figure: PREFERENCE.index(figure.provenance))
-    sources: list[Figure | Mention] = [*by_preference, *mentions.values()]
-    kind = next((source.kind for source in sources if source.kind), "")
-    parameters = next((source.parameters for source in sources if source.parameters), None)
-    apart = {slug for slug, mention in mentions.items() if not mention.is_open}
-    return ModelRow(key, kind, parameters, figures, apart, sources[0].family)
+def _fill(column: Column, figures: Sequence[Figure]) -> None:
+    """Show the first of the metrics that a model has, about the first version in which one has it."""
+    models = [figure for figure in figures if figure.provenance in PREFERENCE]
+    column.metric = next((name for name in column.metrics if any(figure.metric == name for figure in models)), "")
+    shown = [figure for figure in models if figure.metric == column.metric]
+    if not shown:
+        return
+    about = {figure.benchmark for figure in shown}
+    column.version = next(version for version in column.versions if version.pk in about)
+    column.figures = _one_each(column, shown)
+    of_papers = _one_each(column, [figure for figure in shown if figure.provenance == Provenance.PUBLISHED])
+    column.published = {key: figure for key, figure in of_papers.items() if column.figures[key] is not figure}
+    without_model = [f for f in figures if f.provenance == Provenance.BASELINE and f.metric == column.metric]
+    for name, ids in REFERENCES.items():
+        stored = [figure for figure in without_model if figure.hub_id in ids]
+        if stored:
+            first = min(stored, key=lambda figure: (column.is_about_other_items(figure), ids.index(figure.hub_id)))
+            column.references = {**column.references, name: first}
 
 
-def _mentions(measures: Sequence[Measure]) -> dict[str, dict[ModelKey, Mention]]:
-    """Map slugs to the models with published or open runs there; an open run goes before others. Two queries."""
-    published = Run.objects.filter(state=State.FINISHED, provenance=Provenance.PUBLISHED, benchmark__main=True)
-    waiting = Run.objects.filter(state__in=OPEN, benchmark__main=True)
-    mentions: dict[str, dict[ModelKey, Mention]] = {measure.slug: {} for measure in measures}
-    names = ("benchmark__slug", *(f"model__{name}" for name in ("hub_id", *WEIGHTS, "kind", "parameters", "family")))
-    for is_open, runs in ((False, published.newest_steps()), (True, waiting)):
-        for slug, hub_id, *values, kind, parameters, family in runs.order_by().values_list(*names).distinct():
-            if slug in mentions:
-                key = ModelKey(hub_id, weights_in_words(*values))
-                mentions[slug][key] = Mention(kind, parameters, family, is_open)
+def _one_each(column: Column, figures: Iterable[Figure]) -> dict[Key, Figure]:
+    """Map each model to its figure: measured before published, about these items before others, the newest run."""
+
+    def preference(figure: Figure) -> tuple[int, bool, int]:
+        about_others = column.is_about_other_items(figure)
+        return (PREFERENCE.index(figure.provenance), about_others, -figure.run)
+
+    one_each: dict[Key, Figure] = {}
+    for figure in figures:
+        key = (figure.hub_id, figure.weights)
+        if key not in one_each or preference(figure) < preference(one_each[key]):
+            one_each[key] = figure
+    return one_each
+
+
+def _mentions(runs: Any) -> dict[str, dict[Key, Row]]:
+    """Map slugs to the models that have any of these runs there, each with its newest run. One query."""
+    facts = ("kind", "parameters", "family")
+    names = ("benchmark__slug", "pk", "state", *(f"model__{name}" for name in (*facts, "hub_id", *WEIGHTS)))
+    mentions: dict[str, dict[Key, Row]] = {}
+    for slug, pk, state, *own, hub_id, quantisation, adapter, file, source in (
+        runs.filter(benchmark__main=True).order_by("pk").values_list(*names)
+    ):
+        key = (hub_id, weights_in_words(quantisation, adapter, file, source))
+        mentions.setdefault(slug, {})[key] = {"run": pk, "state": state, **dict(zip(facts, own, strict=True))}
     return mentions
 
 
-def _order(row: ModelRow, slugs: Sequence[str]) -> tuple[int, int, list[float], ModelKey]:
-    values = [-row.figures[slug].value if slug in row.figures else 0.0 for slug in slugs]
-    return (-row.coverage, -row.measured, values, row.key)
+def _without_figure(mentions: Mapping[Key, Row], column: Column, others: Collection[Key] = ()) -> dict[Key, Row]:
+    return {key: facts for key, facts in mentions.items() if key not in column.figures and key not in others}
 
 
-def _column(
-    measure: Measure,
-    figures: Sequence[Figure],
-    mentions: Mapping[ModelKey, Mention],
-) -> BenchmarkColumn | None:
-    """Return the column of a benchmark in the first of its metrics that a model has; None if it has no models."""
-    baselines = [figure for figure in figures if figure.provenance == Provenance.BASELINE]
-    models = [figure for figure in figures if figure.provenance in PREFERENCE]
-    metric = next((name for name in measure.metrics if any(figure.metric == name for figure in models)), None)
-    if metric is None and not mentions:
-        return None
-    if metric is None:
-        return BenchmarkColumn(measure, measure.metrics[0], measure.versions[0], None, {}, mentions)
-    shown = [figure for figure in models if figure.metric == metric]
-    with_figures = {figure.benchmark for figure in shown}
-    version = next(version for version in measure.versions if version.pk in with_figures)
-    same_metric = [figure for figure in baselines if figure.metric == metric]
-    chance, human = (_reference(same_metric, ids, version) for ids in (GUESSES, HUMANS))
-    main = _main(shown, version)
-    others = {key: mention for key, mention in mentions.items() if key not in main}
-    of_papers = _main((figure for figure in shown if figure.provenance == Provenance.PUBLISHED), version)
-    published = {key: figure for key, figure in of_papers.items() if main[key] is not figure}
-    return BenchmarkColumn(measure, metric, version, chance.value if chance else None, main, others, human, published)
+# The rows: a model with its figures by the slug of the benchmark.
 
 
-def _reference(baselines: Iterable[Figure], ids: Sequence[str], version: Benchmark) -> Figure | None:
-    """Return the figure of the first of these baselines, about this version if there is one; None without any."""
-    of_ids = [figure for figure in baselines if figure.hub_id in ids]
-    return min(of_ids, key=lambda figure: (figure.benchmark != version.pk, ids.index(figure.hub_id)), default=None)
+def model_rows(columns: Sequence[Column]) -> list[Row]:
+    """Return a row for each model of any of the columns, those with the most figures first."""
+    keys = dict.fromkeys(key for column in columns for key in column.models)
+    short_names = Counter(hub_id.rpartition("/")[2] for hub_id in {hub_id for hub_id, _ in keys})
+    rows = [{**_row(key, columns), **_name(key[0], short_names)} for key in keys]
+    return sorted(rows, key=lambda row: _order(row, columns))
 
 
-def _main(figures: Iterable[Figure], version: Benchmark) -> dict[ModelKey, Figure]:
-    """Map each model to its figure: measured before published, about this version before others, the newest run."""
-
-    def preference(figure: Figure) -> tuple[int, bool, int]:
-        return (-PREFERENCE.index(figure.provenance), figure.benchmark == version.pk, figure.run)
-
-    main: dict[ModelKey, Figure] = {}
-    for figure in figures:
-        key = ModelKey(figure.hub_id, figure.weights)
-        if key not in main or preference(figure) > preference(main[key]):
-            main[key] = figure
-    return main
-
-
-def running() -> int:
-    """Return the number of runs that workers have now, which are those that the queue calls running. One query."""
-    held = Q(pk__in=Claim.objects.fresh().values("run")) | Q(state=State.AGGREGATING)
-    return Run.objects.filter(held, state__in=WORKING, queue__in=QUEUES).count()
-
-
-def open_runs(rows: Sequence[ModelRow]) -> dict[ModelKey, dict[str, OpenRun]]:
-    """Return the open runs of models by the slug of the benchmark, where their rows have no figure. Two queries."""
-    by_key = {row.key: row for row in rows}
-    runs = Run.objects.filter(state__in=OPEN, benchmark__main=True, model__hub_id__in={row.hub_id for row in rows})
-    fields = ("pk", "state", "benchmark__slug", "model__hub_id", *(f"model__{name}" for name in WEIGHTS))
-    stored: list[tuple[ModelKey, str, int, str]] = []
-    for pk, state, slug, hub_id, *values in runs.order_by("-pk").values_list(*fields):
-        key = ModelKey(hub_id, weights_in_words(*values))
-        if key in by_key and slug not in by_key[key].figures:
-            stored.append((key, slug, pk, state))
-    percents = percent_done([pk for _, _, pk, _ in stored])
-    by_model: dict[ModelKey, dict[str, OpenRun]] = {}
-    for key, slug, pk, state in stored:
-        by_model.setdefault(key, {})[slug] = OpenRun(pk, state, percents.get(pk, 0))
-    return by_model
+def _row(key: Key, columns: Sequence[Column]) -> Row:
+    """Return a model's row; facts about the model come from runs measured here, if there are any."""
+    hub_id, weights = key
+    figures = {column.slug: column.figures[key] for column in columns if key in column.figures}
+    preferred = sorted(figures.values(), key=lambda figure: PREFERENCE.index(figure.provenance))
+    mentions = [own[key] for column in columns for own in (column.waiting, column.apart) if key in own]
+    facts = [figure._asdict() for figure in preferred] + mentions
+    return {
+        "key": key,
+        "hub_id": hub_id,
+        "model": f"{hub_id} ({weights})" if weights else hub_id,
+        "kind": next((source["kind"] for source in facts if source["kind"]), ""),
+        "parameters": next((source["parameters"] for source in facts if source["parameters"]), None),
+        "family": facts[0]["family"],
+        "coverage": len(figures),
+        "measured": sum(figure.is_measured for figure in preferred),
+        "apart": {column.slug for column in columns if key in column.apart},
+        "figures": figures,
+    }
 
 
-def published_apart(rows: Sequence[ModelRow]) -> dict[tuple[str, str], int]:
-    """Return how many published figures models have on the benchmarks whose columns these cannot stand in. One query.
+def _name(hub_id: str, short_names: Mapping[str, int]) -> Row:
+    """Return the owner of a model, and its name, which has the owner in it where models of others share it."""
+    owner, slash, name = hub_id.rpartition("/")
+    return {"owner": owner + slash, "name": name} if short_names[name] == 1 else {"owner": "", "name": hub_id}
 
-    The number stands under the slug of the benchmark and the id of the model.
+
+def _order(row: Row, columns: Sequence[Column]) -> tuple[int, int, list[float], Key]:
+    figures = (row["figures"].get(column.slug) for column in columns)
+    return (-row["coverage"], -row["measured"], [-figure.value if figure else 0.0 for figure in figures], row["key"])
+
+
+def groups_of(column: Column, dimensions: Sequence[str]) -> tuple[str, dict[str, dict[int, Figure]]]:
+    """Return the first of the domains and these dimensions in which a column's runs have figures in several groups.
+
+    It comes with the figures of each group by run; of many groups only those are returned that most runs have.
     """
-    ids = {row.hub_id for row in rows if row.published_apart}
-    scores = Score.objects.filter(
-        run__in=Run.objects.filter(state=State.FINISHED, provenance=Provenance.PUBLISHED, model__hub_id__in=ids),
-        value__isnull=False,
-    )
-    counts = scores.values_list("run__benchmark__slug", "run__model__hub_id").annotate(number=Count("pk")).order_by()
-    return {(slug, hub_id): number for slug, hub_id, number in counts}
-
-
-def citations(runs: Collection[int]) -> list[Run]:
-    """Return runs with what their sources are cited from, and nothing else. One query."""
-    fields = ("provenance", "reference", "reference_url", "provenance_record")
-    return list(Run.objects.filter(pk__in=runs).only(*fields))
+    dimensions, runs = (DOMAIN, *dimensions), {figure.run for figure in column.figures.values()}
+    scores = with_value(board([column.version.pk], [column.metric], dimensions))
+    by_dimension: dict[str, dict[str, dict[int, Figure]]] = {name: {} for name in dimensions}
+    for figure in rows_of(scores[scores["run"].isin(runs)]):
+        by_dimension[figure.dimension].setdefault(figure.group, {})[figure.run] = figure
+    dimension, groups = next((pair for pair in by_dimension.items() if len(pair[1]) > 1), ("", {}))
+    most = sorted(groups, key=lambda group: (-len(groups[group]), group))[:MOST_GROUPS]
+    return dimension, {group: groups[group] for group in sorted(most)}

@@ -35,7 +35,6 @@ for function in (
     markup.heads_html,
     markup.help_html,
     markup.sort_links_html,
-    markup.overview_rows_html,
 ):
     register.filter(function)
 
@@ -122,33 +121,37 @@ def table(
 
 
 @register.inclusion_tag("cells/head.html")
-def head(column: str, title: str, align: str = "", scale: str = "") -> dict[str, str]:
+def head(column: str, title: str, align: str = "", scale: str = "", note: str = "") -> dict[str, str]:
     """Show the head of a column, which is named `column` in the CSV.
 
     `align` has the CSS classes of the column: "head" for what names the row, "number" and "score" for figures. `scale`
-    says from where to where its bars run, if it has some.
+    says from where to where its bars run, if it has some, and `note` stands below the title.
     """
-    return {"column": column, "title": title, "align": align, "scale": scale}
+    return {"column": column, "title": title, "align": align, "scale": scale, "note": note}
 
 
 @register.inclusion_tag("cells/head.html", takes_context=True)
 def sort_head(
-    context: Context, column: str, title: str, align: str = "", prefix: str = "", scale: str = ""
+    context: Context, column: str, title: str, align: str = "", prefix: str = "", scale: str = "", note: str = ""
 ) -> dict[str, str]:
     """Show a head that sorts the table: numbers first from the highest, words from A to Z.
 
-    Narrow screens hide the heads, so that the table shows the links of columns of figures and of names once more.
+    Narrow screens hide the heads, so that the table shows the links of columns of figures and of names once more, but
+    for columns that these screens fold. A page whose rows are sorted from the highest without being asked to names the
+    column as its `default_sort`.
     """
     query = context["request"].GET
     sorted_by, descending = sorting(query, prefix)
+    if not sorted_by:
+        sorted_by, descending = str(context.get("default_sort", "")), True
     if column == sorted_by:
         direction, sign = ("descending", "") if descending else ("ascending", "-")
     else:
-        direction, sign = "", "-" if align in ("number", "score") else ""
+        direction, sign = "", "-" if {"number", "score"} & {*align.split()} else ""
     sort = {parameter("sort", prefix): f"{sign}{column}", parameter("page", prefix): None}
     href = f"{link(query, **sort)}{f'#table-{prefix}' if prefix else ''}"
-    shown = {**head(column, title, align, scale), "direction": direction, "href": href}
-    if align:
+    shown = {**head(column, title, align, scale, note), "direction": direction, "href": href}
+    if align and "folded" not in align:
         links: Any = context.render_context.setdefault(SORT_LINKS, [])
         links.append(shown)
     return shown

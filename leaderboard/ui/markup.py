@@ -3,7 +3,6 @@
 Everything that a cell holds may be a stranger's text: each value is escaped where it enters the HTML.
 """
 
-from collections.abc import Collection
 from functools import lru_cache
 from html import escape
 
@@ -11,9 +10,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from leaderboard.ui.cells import Bar, Cell
-from leaderboard.ui.links import model_address
 from leaderboard.ui.tables import Column, Header, TableLine, TableView
-from leaderboard.ui.visible import visible
 
 GROUND = '<line class="ground" x1="0" x2="100%" y1="50%" y2="50%" />'
 
@@ -221,87 +218,3 @@ def _help_html(column: Column[object], identifier: str, methods: str) -> str:
     link = f'<p><a href="{address}">How it is computed</a></p>' if column.paragraph else ""
     title = f"<strong>{escape(column.title)}</strong>"
     return f'<div class="column-help" id="{identifier}" popover>{title}{words}{link}</div>\n'
-
-
-# The HTML of the overview's rows: a model with the tick that compares it, and its figure on each benchmark.
-
-
-SPOKEN = ("published", "best")  # what is said of a figure to readers who do not see how it looks
-
-
-def overview_rows_html(view: TableView, starts: Collection[str]) -> SafeString:
-    """Return the rows of the overview; `starts` names the columns with which a topic begins."""
-    rows = (
-        f"<tr>{''.join(_overview_cell_html(column, cell, column.name in starts) for column, cell in line.cells)}</tr>"
-        for line in view.lines
-    )
-    return SafeString("\n".join(rows))
-
-
-def _overview_cell_html(column: Column[object], cell: Cell, first: bool) -> str:
-    if column.name == "model":
-        return f'<th scope="row" class="head">{_model_html(cell)}</th>'
-    if cell.href:
-        return _figure_html(column, cell, first)
-    shade = f" {escape(cell.kind)}" if cell.kind.startswith("heat-") else ""
-    classes = f"{escape(column.align)}{shade}{' first' if first else ''}{'' if cell.text else ' empty'}"
-    label = f' data-label="{escape(column.title)}"' if cell.text else ""
-    note = f' title="{escape(cell.note)}"' if cell.note else ""
-    return f'<td class="{classes}"{label}{note}>{escape(cell.text)}</td>'
-
-
-def _figure_html(column: Column[object], cell: Cell, first: bool) -> str:
-    """Return a cell with a figure that leads to its run; its bar is as long as the figure."""
-    kind = escape(cell.kind)
-    link = f'<a class="{kind}" href="{escape(cell.href)}" title="{escape(cell.note)}">{escape(cell.text)}</a>'
-    words = ", ".join(word for word in cell.kind.split() if word in SPOKEN)
-    spoken = f'<span class="visually-hidden">&nbsp;{words}</span>' if words else ""
-    interval = f'<span class="uncertainty"> {escape(cell.uncertainty)}</span>' if cell.uncertainty else ""
-    bar = ""
-    if cell.bar:
-        length = svg_length(cell.bar.at)
-        bar = f'<svg aria-hidden="true"><rect class="{kind.partition(" ")[0]}" width="{length}" height="100%" /></svg>'
-    classes = "score first" if first else "score"
-    return f'<td class="{classes}" data-label="{escape(column.title)}">{link}{interval}{spoken}{bar}</td>'
-
-
-def _model_html(cell: Cell) -> str:
-    """Return the name of a model with the tick that compares it, and on a line of its own what its weights are.
-
-    A button follows the tick, so that who comes by keyboard need not pass all rows after it. Only a ticked row has it,
-    and only while it has the focus.
-    """
-    org, name, weights = cell.pieces or ("", cell.text, "")
-    text = escape(visible(cell.text))
-    words = f'<span class="org">{escape(visible(org))}</span>{escape(visible(name))}'
-    if weights:
-        words += f' <span class="weights">{escape(visible(weights))}</span>'
-    tick = (
-        f'<input type="checkbox" name="m" value="{escape(f"{org}{name}")}" form="compare" aria-label="Compare {text}">'
-    )
-    tick += '<input type="submit" class="compare-here" form="compare" value="Compare ticked">'
-    variants = _variants_html(cell)
-    if cell.href:
-        return f'{tick}<a href="{escape(cell.href)}" title="{text}">{words}</a>{variants}'
-    return f'{tick}<span title="{escape(cell.note)}">{words}</span>{variants}'
-
-
-def _variants_html(cell: Cell) -> str:
-    """Return a fold with the other variants of a model, each with its figure and a tick that compares it."""
-    if not cell.several:
-        return ""
-    items = "".join(_variant_html(name, figure) for name, figure in cell.several)
-    number = len(cell.several)
-    return (
-        f'<details class="variants"><summary>{number} variant{"" if number == 1 else "s"}</summary>'
-        f"<ul>{items}</ul></details>"
-    )
-
-
-def _variant_html(name: str, figure: str) -> str:
-    hub_id = name.partition(" (")[0]
-    text = escape(visible(name))
-    address = model_address(hub_id)
-    shown = f'<a href="{escape(address)}">{text}</a>' if address else text
-    tick = f'<input type="checkbox" name="m" value="{escape(hub_id)}" form="compare" aria-label="Compare {text}">'
-    return f"<li>{tick}{shown} {escape(figure)}</li>"

@@ -107,38 +107,36 @@ def test_a_phone_folds_the_methods_beneath_their_short_answers(
 
 
 @pytest.mark.parametrize("has_scripts", [True, False])
-def test_a_phone_shows_who_knows_most_in_the_first_window_and_the_curve_on_demand(
-    browser: Browser, deployment: Deployment, has_scripts: bool
+@pytest.mark.parametrize("width", [1280, 360])
+def test_the_answer_and_the_first_model_are_in_the_first_window_and_the_curve_needs_no_script(
+    browser: Browser, deployment: Deployment, width: int, has_scripts: bool
 ) -> None:
-    phone: ViewportSize = {"width": 360, "height": 740}
-    with browser.new_context(base_url=deployment.url, viewport=phone, java_script_enabled=has_scripts) as context:
+    window: ViewportSize = {"width": width, "height": 800}
+    with browser.new_context(base_url=deployment.url, viewport=window, java_script_enabled=has_scripts) as context:
         page = context.new_page()
         page.goto("/")
-        expect(page.locator(".leaders li").first).to_be_in_viewport(ratio=1)
-        curve = page.locator("#curve")
-        expect(curve).to_be_hidden()
-        page.locator(".curve summary").press("Enter")
-        expect(curve).to_be_visible()
-        if has_scripts:
-            expect(curve.locator(".main-svg").first).to_be_visible()
+        expect(page.locator(".answer")).to_be_in_viewport(ratio=1)
+        expect(page.locator("[data-table=overview] tbody tr").first).to_be_in_viewport(ratio=0.9)
+        expect(page.locator(".curve circle").first).to_be_visible()
 
 
-def test_a_wide_window_shows_the_curve_and_the_first_models(page: Page) -> None:
-    page.set_viewport_size({"width": 1280, "height": 800})
+def test_the_table_of_the_front_page_scrolls_with_the_page_and_its_head_stays(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 400})
     page.goto("/")
-    expect(page.locator("#curve .main-svg").first).to_be_visible()
-    expect(page.get_by_role("heading", name="Do larger models know more?")).to_be_visible()
-    expect(page.locator(".curve summary")).to_be_hidden()
-    expect(page.locator(".matrix tbody tr").first).to_be_in_viewport(ratio=0.9)
+    page.locator("[data-table=overview] tbody tr").last.scroll_into_view_if_needed()
+    expect(page.locator("[data-table=overview] thead th[data-column=model]")).to_be_in_viewport(ratio=0.9)
+    assert page.evaluate("scrollY") > 0
+    footer = page.locator(".footer").evaluate("footer => footer.getBoundingClientRect().bottom + scrollY")
+    assert abs(footer - page.evaluate("document.documentElement.scrollHeight")) < 2, "there is nothing below it"
 
 
 @pytest.mark.parametrize("width", [1280, 360])
 def test_a_long_name_of_a_model_is_cut_at_its_end_and_widens_nothing(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.goto("/")
-    name = page.locator(".matrix tbody th a").first
+    name = page.locator("[data-table=overview] tbody th a").first
     name.evaluate("link => { link.textContent = 'a-model-of-a-very-long-name-'.repeat(4); }")
-    assert page.locator(".matrix tbody th").first.evaluate("cell => cell.scrollWidth <= cell.clientWidth")
+    assert page.locator("[data-table=overview] tbody th").first.evaluate("cell => cell.scrollWidth <= cell.clientWidth")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     box = name.bounding_box()
     assert box and box["width"] > 150

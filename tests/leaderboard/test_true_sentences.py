@@ -21,6 +21,7 @@ from leaderboard.models import Benchmark, Claim, Model, Run, RunRank
 from leaderboard.ui.cells import figure, uncertainty
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.pages.html_table import Tables
 
 pytestmark = pytest.mark.django_db
 NOUNS = ("model", "benchmark", "question", "run", "relation", "wording", "worker", "group", "figure", "answer", "item")
@@ -178,6 +179,15 @@ def figures_of_the_overview_are_stored_and_those_of_papers_are_marked(client: Cl
         assert "○ published" not in client.get("/").content.decode().partition("<table")[2]
 
 
+def every_usual_run_is_in_the_default_table_of_the_front_page(client: Client) -> None:
+    table = Tables(client.get("/").content.decode()).found.get("overview", [])
+    measured = Run.objects.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED, items_left_out=0)
+    for run in measured.select_related("model", "benchmark"):
+        value = figure(run.scores.get(metric="accuracy", dimension="overall").value)
+        shown = any(run.model.hub_id in row[0] and value in " ".join(row) for row in table[1:])
+        assert shown or run.settings_group, run.model.hub_id
+
+
 def nothing_promises_when_a_run_ends_without_a_worker(client: Client) -> None:
     is_alive = bool(live_workers())
     open_runs = list(Run.objects.exclude(state__in=Run.FINAL))
@@ -211,6 +221,7 @@ CHECKS = (
     a_rank_is_among_the_runs_that_are_ranked,
     lists_count_the_models_that_are_there,
     figures_of_the_overview_are_stored_and_those_of_papers_are_marked,
+    every_usual_run_is_in_the_default_table_of_the_front_page,
     nothing_promises_when_a_run_ends_without_a_worker,
     what_was_not_measured_is_not_said_to_be,
 )

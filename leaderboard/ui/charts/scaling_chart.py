@@ -109,7 +109,7 @@ def scaling_curve(
     A stepped line leads from one model that nothing of its size beats to the next. A few marks have labels: the ends of
     the lines of families, and the models that nothing of their size beats.
     """
-    families = _families(scores)
+    families = lines_of_families(scores)
     # Families beyond the colours are told apart by the names at the ends of their lines.
     colours = dict.fromkeys(families, SOFT) | dict(
         zip(families, (colour for _, colour in SERIES_MARKERS), strict=False)
@@ -126,10 +126,10 @@ def scaling_curve(
     plot.data.extend(_shapes(scores))
     plot.update_layout(showlegend=len({score.kind for score in scores}) > 1)
     names = {name: colour.replace("series", "name") for name, colour in colours.items()}
-    ends = {members[-1]: (name, names.get(name, INK)) for name, members in families.items()}
+    axes = Axes(axis, xaxis["range"], yaxis["range"], chance)
     annotations = [
         *plot.layout.get("annotations", []),
-        *_labels(ends, scores, Axes(axis, xaxis["range"], yaxis["range"], chance)),
+        *(_annotation(label, axes, names) for label in labels_with_room(scores, axes, AREAS)),
     ]
     plot.update_layout(margin={"r": MARGIN}, annotations=annotations)
     return plot
@@ -162,7 +162,7 @@ def _shapes(scores: Sequence[SizedScore]) -> list[Trace]:
     ]
 
 
-def _families(scores: Sequence[SizedScore]) -> dict[str, list[SizedScore]]:
+def lines_of_families(scores: Sequence[SizedScore]) -> dict[str, list[SizedScore]]:
     """Map the families with models of several sizes to their scores by size, the largest families first."""
     by_family: dict[str, list[SizedScore]] = {}
     for score in sorted(scores, key=lambda score: (score.size, score.value)):
@@ -212,9 +212,10 @@ def _interval_and_size(points: Sequence[Point], scores: Sequence[SizedScore], ax
 
 
 LETTER, LINE = 7, 16  # width and height of a letter, in pixels
-# Widths and heights of the plotted area in pixels, at all of which a label has room. A step is shorter than a label, so
-# that it has room at those between as well. static/charts.js drops the labels of narrower charts.
-AREAS = np.array(list(product(range(360, 1161, 40), range(100, 151, 10))), float)
+# Widths of the plotted area in pixels, at all of which a label has room. A step is shorter than a label, so that it has
+# room at those between as well. static/charts.js drops the labels of narrower charts.
+WIDTHS = range(360, 1161, 40)
+AREAS = np.array(list(product(WIDTHS, range(100, 151, 10))), float)  # with the heights that Plotly may choose
 MARGIN = 72  # to the right of the plotted area, in pixels; the word for chance stands there
 GAP = 8  # from the middle of a mark to its label, in pixels
 CLEAR = 3  # how much farther a label is from all other marks than from its own, in pixels
@@ -247,52 +248,68 @@ class Axes(NamedTuple):
         low, high = self.y_range
         return (value - low) / (high - low)
 
-    def word_for_chance(self) -> list[Boxes]:
+    def word_for_chance(self, areas: NDArray[np.float64]) -> list[Boxes]:
         """Return where the word stands, if there is one."""
         if self.chance is None:
             return []
-        width, height = AREAS.T
+        width, height = areas.T
         middle = height * self.up(self.chance)
         return [(width, width + MARGIN, middle - LINE / 2, middle + LINE / 2)]
 
 
-def _labels(ends: Mapping[SizedScore, tuple[str, str]], scores: Sequence[SizedScore], axes: Axes) -> list[Axis]:
+class Label(NamedTuple):
+    """The text beside a mark, on one of the `SIDES`; `family`: the one whose line it ends, empty for a model's name."""
+
+    score: SizedScore
+    text: str
+    side: str
+    family: str
+
+
+def labels_with_room(scores: Sequence[SizedScore], axes: Axes, areas: NDArray[np.float64]) -> list[Label]:
     """Return the labels that have a place, each beside its mark: the best model, ends of lines, then other best models.
 
-    A label has no place where it would cover another one, or come as near to another mark as to its own.
+    A label has no place where it would cover another one, or come as near to another mark as to its own, in any of the
+    `areas`: pairs of a width and a height in pixels.
     """
     best = best_of_size(scores)
+    ends = {members[-1]: name for name, members in lines_of_families(scores).items()}
     wanted = dict.fromkeys([*best[-1:], *ends, *reversed(best)])
-    marks = np.array([axes.place(score) for score in scores]) * AREAS[:, np.newaxis]
-    placed = axes.word_for_chance()
-    labels: list[Axis] = []
+    marks = np.array([axes.place(score) for score in scores]) * areas[:, np.newaxis]
+    placed = axes.word_for_chance(areas)
+    labels: list[Label] = []
     for score in wanted:
-        text, colour = ends.get(score, (score.label, INK))
-        sides = {side: _boxes(text, side, axes.place(score)) for side in SIDES}
-        side = next((side for side, boxes in sides.items() if _has_room(boxes, marks, placed)), "")
+        text = ends.get(score, score.label)
+        sides = {side: _boxes(text, side, axes.place(score), areas) for side in SIDES}
+        side = next((side for side, boxes in sides.items() if _has_room(boxes, marks, placed, areas)), "")
         if side and len(labels) < MOST_LABELS:
             placed.append(sides[side])
-            at = {"x": axes.x(score), "y": score.value, "text": text, "font": {"color": colour, "size": 12}}
-            labels.append({**at, "showarrow": False, **SIDES[side]})
+            labels.append(Label(score, text, side, ends.get(score, "")))
     return labels
 
 
-def _boxes(text: str, side: str, at: tuple[float, float]) -> Boxes:
+def _annotation(label: Label, axes: Axes, colours: Mapping[str, str]) -> Axis:
+    font = {"color": colours.get(label.family, INK), "size": 12}
+    at = {"x": axes.x(label.score), "y": label.score.value, "text": label.text, "font": font}
+    return {**at, "showarrow": False, **SIDES[label.side]}
+
+
+def _boxes(text: str, side: str, at: tuple[float, float], areas: NDArray[np.float64]) -> Boxes:
     """Return where a label stands on a side of its mark."""
     width = LETTER * len(text)
-    x, y = (np.array(at) * AREAS).T
+    x, y = (np.array(at) * areas).T
     left = {"right": x + GAP, "left": x - GAP - width}.get(side, x - width / 2)
     bottom = {"above": y + GAP - 2, "below": y + 2 - GAP - LINE}.get(side, y - LINE / 2)
     return left, left + width, bottom, bottom + LINE
 
 
-def _has_room(boxes: Boxes, marks: NDArray[np.float64], placed: Sequence[Boxes]) -> bool:
+def _has_room(boxes: Boxes, marks: NDArray[np.float64], placed: Sequence[Boxes], areas: NDArray[np.float64]) -> bool:
     """Tell whether a label is inside all areas, covers no placed one, and is farther from all marks than from its own.
 
     `marks`: areas × marks × 2, in pixels.
     """
     left, right, bottom, top = boxes
-    width, height = AREAS.T
+    width, height = areas.T
     if np.any((left < 0) | (right > width + MARGIN) | (bottom < 0) | (top > height + GAP)):
         return False
     if any(_overlap(boxes, other) for other in placed):

@@ -1,4 +1,4 @@
-"""The HTML of cells, of the rows and the column heads of tables, and of the overview's rows."""
+"""The HTML of cells, and of the rows and the column heads of tables."""
 
 from dataclasses import fields, replace
 from typing import Any
@@ -14,7 +14,6 @@ from leaderboard.ui.markup import (
     heads_html,
     help_html,
     language_attributes,
-    overview_rows_html,
     rows_html,
     sort_links_html,
     svg_length,
@@ -211,42 +210,3 @@ def test_text_of_strangers_stays_text_in_rows_and_heads(make: Any) -> None:
     assert "&lt;script&gt;" in html
     assert "<script" not in html
     assert HOSTILE not in html
-
-
-NAMED = Cell("org/a", "org/a", "/models/org/a/", pieces=("org/", "a", ""))
-
-
-def rows(name: Cell, figure: Cell, starts: tuple[str, ...] = ()) -> str:
-    columns: list[Column[Any]] = [
-        Column("model", "Model", lambda row: name),
-        Column("facts", "Facts", lambda row: figure, align="score"),
-    ]
-    return overview_rows_html(view(Table("overview", "", columns, [0]), QueryDict()), starts)
-
-
-def test_a_figure_leads_to_its_run_and_has_a_bar() -> None:
-    html = rows(NAMED, Cell(0.5, "0.500", "/runs/1/", "n", Bar(25), "published"), ("facts",))
-    assert html.endswith(
-        '<td class="score first" data-label="Facts">'
-        '<a class="published" href="/runs/1/" title="n">0.500</a>'
-        '<span class="visually-hidden">&nbsp;published</span>'
-        '<svg aria-hidden="true"><rect class="published" width="25.00%" height="100%" /></svg></td></tr>'
-    )
-
-
-def test_a_benchmark_without_a_figure_has_an_empty_cell_or_words() -> None:
-    assert rows(NAMED, Cell(0, "")).endswith('<td class="score empty"></td></tr>')
-    assert rows(NAMED, Cell("w", "waiting", note="soon")).endswith(
-        '<td class="score" data-label="Facts" title="soon">waiting</td></tr>'
-    )
-
-
-def test_text_of_strangers_stays_text_and_hidden_characters_are_written_out() -> None:
-    name = HOSTILE + "\u202e"
-    figures = (Cell(0.5, name, name, name, None, name), Cell(None, name, note=name))
-    for figure in figures:
-        for address in ("", name):
-            html = rows(Cell(name, name, address, name, pieces=(name, name, name)), figure)
-            assert "<script" not in html
-            assert HOSTILE not in html
-            assert "\\u202e" in html
