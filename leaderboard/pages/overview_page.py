@@ -304,11 +304,13 @@ def _in_words(column: Column, value: float) -> str:
     return ANSWERS.get(column.metric, f"reaches {{}} of 100 in {title}").format(f"{100 * value:.0f}")
 
 
-def _without_model(column: Column) -> dict[str, str]:
-    """Return what guessing reaches of 100, and the commonest answer where that is something else."""
-    values = {name: f"{100 * figure.value:.0f}" for name, figure in column.references.items()}
-    guessing, commonest = values.get("chance", ""), values.get("commonest", "")
-    return {"guessing": guessing, "commonest": commonest if commonest != guessing else ""}
+def _without_model(column: Column) -> dict[str, Any]:
+    """Return what guessing does and reaches of 100, and the commonest answer where that is something else."""
+    values = {name: figure.value for name, figure in column.references.items() if name != "human"}
+    reached = {name: f"{100 * value:.0f}" for name, value in values.items()}
+    if reached.get("commonest") == reached.get("chance"):
+        reached.pop("commonest", None)
+    return {**reached, "does": {name: _in_words(column, value) for name, value in values.items()}}
 
 
 def _basis(column: Column, figure: Figure) -> str:

@@ -56,8 +56,8 @@ def curve(scores: Sequence[SizedScore], chance: float | None) -> dict[str, Any]:
         ],
         "steps": _steps(best, axes),
         "labels": [
-            {**_place(label.score, axes), **SIDES[label.side], "text": label.text, "colour": colours.get(label.family)}
-            for label in labels_with_room(scores, axes, areas)
+            {**_place(score, axes), **SIDES[side], "text": text, "colour": colours.get(text, 0)}
+            for score, (text, side) in labels_with_room(scores, axes, areas).items()
         ],
         "sizes": [
             {"x": _percent(axes, tick), "text": text}

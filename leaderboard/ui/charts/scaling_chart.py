@@ -129,7 +129,10 @@ def scaling_curve(
     axes = Axes(axis, xaxis["range"], yaxis["range"], chance)
     annotations = [
         *plot.layout.get("annotations", []),
-        *(_annotation(label, axes, names) for label in labels_with_room(scores, axes, AREAS)),
+        *(
+            _annotation(score, text, side, axes, names.get(text, INK))
+            for score, (text, side) in labels_with_room(scores, axes, AREAS).items()
+        ),
     ]
     plot.update_layout(margin={"r": MARGIN}, annotations=annotations)
     return plot
@@ -257,41 +260,33 @@ class Axes(NamedTuple):
         return [(width, width + MARGIN, middle - LINE / 2, middle + LINE / 2)]
 
 
-class Label(NamedTuple):
-    """The text beside a mark, on one of the `SIDES`; `family`: the one whose line it ends, empty for a model's name."""
-
-    score: SizedScore
-    text: str
-    side: str
-    family: str
-
-
-def labels_with_room(scores: Sequence[SizedScore], axes: Axes, areas: NDArray[np.float64]) -> list[Label]:
-    """Return the labels that have a place, each beside its mark: the best model, ends of lines, then other best models.
+def labels_with_room(
+    scores: Sequence[SizedScore], axes: Axes, areas: NDArray[np.float64]
+) -> dict[SizedScore, tuple[str, str]]:
+    """Map marks to their labels and the `SIDES` where these stand: the best model, ends of lines, other best models.
 
     A label has no place where it would cover another one, or come as near to another mark as to its own, in any of the
-    `areas`: pairs of a width and a height in pixels.
+    `areas`: pairs of a width and a height in pixels. At the end of a family's line stands the name of the family.
     """
     best = best_of_size(scores)
     ends = {members[-1]: name for name, members in lines_of_families(scores).items()}
     wanted = dict.fromkeys([*best[-1:], *ends, *reversed(best)])
     marks = np.array([axes.place(score) for score in scores]) * areas[:, np.newaxis]
     placed = axes.word_for_chance(areas)
-    labels: list[Label] = []
+    labels: dict[SizedScore, tuple[str, str]] = {}
     for score in wanted:
         text = ends.get(score, score.label)
         sides = {side: _boxes(text, side, axes.place(score), areas) for side in SIDES}
         side = next((side for side, boxes in sides.items() if _has_room(boxes, marks, placed, areas)), "")
         if side and len(labels) < MOST_LABELS:
             placed.append(sides[side])
-            labels.append(Label(score, text, side, ends.get(score, "")))
+            labels[score] = (text, side)
     return labels
 
 
-def _annotation(label: Label, axes: Axes, colours: Mapping[str, str]) -> Axis:
-    font = {"color": colours.get(label.family, INK), "size": 12}
-    at = {"x": axes.x(label.score), "y": label.score.value, "text": label.text, "font": font}
-    return {**at, "showarrow": False, **SIDES[label.side]}
+def _annotation(score: SizedScore, text: str, side: str, axes: Axes, colour: str) -> Axis:
+    at = {"x": axes.x(score), "y": score.value, "text": text, "font": {"color": colour, "size": 12}}
+    return {**at, "showarrow": False, **SIDES[side]}
 
 
 def _boxes(text: str, side: str, at: tuple[float, float], areas: NDArray[np.float64]) -> Boxes:

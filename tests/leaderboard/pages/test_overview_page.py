@@ -353,8 +353,8 @@ def test_of_fewer_than_ten_models_none_is_named_and_the_table_leads(client: Clie
         make.finished(tiny, 0.6, make.model(f"org/m-{number}"))
         make.published(tiny, 0.9)
     assert answer(client) == (
-        "So far 9 models are measured here on Tiny; from 10 on, the best of them is named here. Of 100 questions, "
-        "guessing gets 13 right, and always giving the commonest answer 34."
+        "So far 9 models are measured here on Tiny; from 10 on, the best of them is named here. Guessing answers 13 of "
+        "100 questions right, always giving the commonest answer 34."
     )
     assert page(client).index("<table") < page(client).index("<figure")
 
