@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
@@ -328,11 +329,12 @@ def _curve(column: Column, rows: Iterable[Row], query: QueryDict) -> dict[str, A
     A mark leads to the row of its model.
     """
     figures = column.comparable()
+    address = link(query, topic=column.topic.lower(), search=None, page=None)
     scores = [
         SizedScore(
             row["hub_id"].rpartition("/")[2],
             *(figure.value, figure.low, figure.high, row["parameters"], figure.family, figure.is_measured),
-            f"{link(query, topic=column.topic.lower(), search=row['hub_id'], page=None)}#matrix",
+            f"{address}&{urlencode({'search': row['hub_id']})}#matrix",
         )
         for row in rows
         if row["parameters"] and (figure := figures.get(row["key"]))

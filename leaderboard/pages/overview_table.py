@@ -1,6 +1,6 @@
 """The table of the front page: its rows with the values of the CSV, and what its cells show of them."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from django.urls import reverse
 
@@ -122,16 +122,15 @@ def heads(columns: Sequence[Column]) -> list[Row]:
 
 def lines(rows: Sequence[Row], columns: Sequence[Column], groups: Sequence[Row], main: Column | None) -> list[Row]:
     """Return the rows of a page with their cells. Two queries, for sources and for the progress of open runs."""
-    sources = _sources(figure for row in rows for figure in row["figures"].values())
-    open_runs = [
-        column.waiting[row["key"]]["run"] for row in rows for column in columns if row["key"] in column.waiting
-    ]
-    percents, best = percent_done(open_runs), {column.slug: column.best() for column in columns}
+    origins = _origins(rows, columns)
+    waiting = (column.waiting.get(row["key"]) for row in rows for column in columns)
+    percents = percent_done([open_run["run"] for open_run in waiting if open_run])
+    shown = [(column, column.best(), head) for column, head in zip(columns, heads(columns), strict=True)]
 
     def cells_of(row: Row) -> list[Row]:
         return [
-            {**head, **_cell(row, column, sources, percents, best[column.slug]), "has_bar": column is main}
-            for column, head in zip(columns, heads(columns), strict=True)
+            {**head, **_cell(row, column, origins, percents, best), "has_bar": column is main}
+            for column, best, head in shown
         ]
 
     return [
@@ -150,40 +149,39 @@ def lines(rows: Sequence[Row], columns: Sequence[Column], groups: Sequence[Row],
     ]
 
 
-def _sources(figures: Iterable[Figure]) -> dict[int, str]:
-    """Return what the figures that were not measured here are cited from, by their runs. One query."""
-    runs = {figure.run for figure in figures if not figure.is_measured}
-    cited = Run.objects.filter(pk__in=runs).only("provenance", "reference", "provenance_record")
-    return {run.pk: f"{cells.PROVENANCES[run.provenance].lower()}: {citation(run)}" for run in cited}
+def _origins(rows: Sequence[Row], columns: Sequence[Column]) -> dict[int, str]:
+    """Say of the figures of rows, by their runs, how they were measured or what they are cited from. One query."""
+    plans = {column.slug: f"measured here, {column.version.plan}" for column in columns}
+    figures = [(slug, figure) for row in rows for slug, figure in row["figures"].items()]
+    elsewhere = Run.objects.filter(pk__in={figure.run for _, figure in figures if not figure.is_measured})
+    cited = elsewhere.only("provenance", "reference", "provenance_record")
+    words = {run.pk: f"{cells.PROVENANCES[run.provenance].lower()}: {citation(run)}" for run in cited}
+    return {figure.run: words.get(figure.run) or plans[slug] for slug, figure in figures}
 
 
 def _cell(
-    row: Row, column: Column, sources: Mapping[int, str], percents: Mapping[int, int], best: Collection[int]
+    row: Row, column: Column, origins: Mapping[int, str], percents: Mapping[int, int], best: Collection[int]
 ) -> Row:
     """Return a figure, an open run, or a link to published figures which cannot stand in the column; or nothing."""
     key = row["key"]
     if figure := row["figures"].get(column.slug):
-        return _figure(column, figure, sources, best)
+        return _figure(column, figure, origins[figure.run], best)
     if open_run := column.waiting.get(key):
         percent = percents.get(open_run["run"])
         text = f"{percent} %" if percent else "waiting"
-        return {
-            "text": text,
-            "note": f"{open_run['state']}, no result yet",
-            "href": run_url(open_run["run"]),
-            "kind": "open",
-        }
+        note = f"{open_run['state']}, no result yet"
+        return {"text": text, "note": note, "href": run_url(open_run["run"]), "kind": "open"}
     return {"text": "other", "kind": "published", **_apart(column)} if key in column.apart else {}
 
 
-def _figure(column: Column, figure: Figure, sources: Mapping[int, str], best: Collection[int]) -> Row:
+def _figure(column: Column, figure: Figure, origin: str, best: Collection[int]) -> Row:
     published, chance = column.published.get((figure.hub_id, figure.weights)), column.references.get("chance")
     kind, is_best = "measured" if figure.is_measured else "published", figure.run in best
     error = f"{figure.error:.3f}" if figure.error else ""
     facts = [
         cells.interval_note(figure.low, figure.high) or (error and f"standard error over wordings {error}"),
         f"{figure.n:,.0f} questions" if figure.n else "",
-        f"measured here, {column.version.plan}" if figure.is_measured else sources.get(figure.run, figure.provenance),
+        origin,
         f"○ published: {published.value:.3f}" if published else "",
         OTHER_ITEMS if column.is_about_other_items(figure) else "",
         "among the best of its column" if is_best else "",
