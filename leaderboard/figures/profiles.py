@@ -4,7 +4,6 @@ The number of queries does not depend on the number of models.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from math import inf
 from statistics import median
 from typing import Any, cast
@@ -23,36 +22,13 @@ COMPARED = (Run.Provenance.MEASURED.value, Run.Provenance.PUBLISHED.value)
 Figure = Any  # a row of the board
 
 
-@dataclass(frozen=True)
-class ProfileRow:
-    """A model's figure on a benchmark, that of guessing, and the figures of models of similar size.
+def profile(hub_id: str, runs: Sequence[Run], parameters: int | None) -> list[dict[str, Any]]:
+    """Return the model's figures that are shares between 0 and 1, one on each benchmark.
 
-    `published`: the published run about the same part of the items, with its score, beside a figure measured here.
+    A row has the `run` and its `score`, the figures of models of `similar` size with their `band` from the lowest to
+    the highest and their `median`, `chance`, what guessing reaches, and for a figure measured here as `published` the
+    published run about the same part of the items with its score.
     """
-
-    run: Run
-    score: Score
-    similar: Sequence[Figure]
-    chance: float | None
-    published: tuple[Run, Score] | None = None
-
-    @property
-    def value(self) -> float:
-        return float(self.score.value or 0)
-
-    @property
-    def band(self) -> tuple[float, float] | None:
-        """The lowest and the highest figure of models of similar size."""
-        values = [figure.value for figure in self.similar]
-        return (min(values), max(values)) if values else None
-
-    @property
-    def median(self) -> float | None:
-        return median(figure.value for figure in self.similar) if self.similar else None
-
-
-def profile(hub_id: str, runs: Sequence[Run], parameters: int | None) -> list[ProfileRow]:
-    """Return the model's figures that are shares between 0 and 1, one on each benchmark."""
     finished = [run for run in runs if run.state == Run.State.FINISHED and run.provenance in SHOWN]
     scores = main_scores(finished, lambda benchmark: benchmark.main_metric)
     shares = {pk: score for pk, score in scores.items() if score.value is not None and 0 <= score.value <= 1}
@@ -63,13 +39,24 @@ def profile(hub_id: str, runs: Sequence[Run], parameters: int | None) -> list[Pr
     benchmarks = {run.benchmark_id: run.benchmark for of_one in by_name.values() for run in of_one}
     figures = levels(benchmarks)
     similar, chance = similar_figures(hub_id, parameters, figures), chance_levels(figures)
-    profile_rows = []
+    rows = []
     for of_one in by_name.values():
         run = _shown_run(of_one, shares, similar)
-        score, part = shares[run.pk], part_of(shares[run.pk])
-        level, published = chance.get((run.benchmark_id, part)), _published(run, of_one, shares)
-        profile_rows.append(ProfileRow(run, score, _beside(run, part, similar), level, published))
-    return profile_rows
+        part = part_of(shares[run.pk])
+        beside = _beside(run, part, similar)
+        values = [figure.value for figure in beside]
+        rows.append(
+            {
+                "run": run,
+                "score": shares[run.pk],
+                "similar": beside,
+                "band": (min(values), max(values)) if values else None,
+                "median": median(values) if values else None,
+                "chance": chance.get((run.benchmark_id, part)),
+                "published": _published(run, of_one, shares),
+            }
+        )
+    return rows
 
 
 def _published(run: Run, runs: Sequence[Run], scores: Mapping[int, Score]) -> tuple[Run, Score] | None:

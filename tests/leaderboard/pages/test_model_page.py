@@ -12,8 +12,8 @@ from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
 
 
-def page_of(client: Client, model: str = "org/name") -> str:
-    response = client.get(f"/models/{model}/")
+def page_of(client: Client, model: str = "org/name", query: str = "") -> str:
+    response = client.get(f"/models/{model}/{query}")
     assert response.status_code == 200
     return " ".join(response.content.decode().split())
 
@@ -133,8 +133,8 @@ def test_what_it_knows_best_comes_first_against_chance(client: Client, small: Be
         make.score(run, value, "domain", group)
         make.score(run, chance, "domain", group, metric="chance")
     page = client.get("/models/org/name/")
-    assert [group.name for group in page.context["best"]] == ["Language", "Arts"]
-    assert [group.name for group in page.context["least"]] == ["Movies", "Sports"]
+    assert [group["title"] for group in page.context["best"]] == ["Language", "Arts"]
+    assert [group["title"] for group in page.context["least"]] == ["Movies", "Sports"]
     assert f'href="/runs/{run.pk}/items/?domain=Language"' in page.content.decode()
 
 
@@ -145,7 +145,7 @@ def test_nothing_is_known_best_where_no_group_is_above_chance(client: Client, sm
     make.score(run, 0.25, "domain", "Movies", metric="chance")
     page = client.get("/models/org/name/")
     assert page.context["best"] == []
-    assert [group.name for group in page.context["least"]] == ["Movies"]
+    assert [group["title"] for group in page.context["least"]] == ["Movies"]
     assert "Nothing: no group is clearly above chance." in " ".join(page.content.decode().split())
 
 
@@ -163,7 +163,7 @@ def test_the_words_of_the_domains_go_from_the_lowest_figure_to_the_highest(clien
     run = make.finished(small, 0.4, make.model("org/name"), artefact="runs/1")
     make.score(run, 0.7, "domain", "Sports")
     make.score(run, 0.65, "domain", "Sports", metric="chance")
-    summary = client.get("/models/org/name/").context["charts"]["known"].summary
+    summary = client.get("/models/org/name/").context["known_chart"].summary
     assert "from 0.400 (Arts) to 0.700 (Sports)" in summary
 
 
@@ -182,8 +182,8 @@ def test_the_reader_chooses_the_benchmark_of_the_domains(client: Client, site: S
     model = site.first.model
     other = make.finished(make.benchmark("other"), 0.5, model, artefact="runs/none")
     make.score(other, 0.7, "domain", "Sports")
-    assert client.get(f"/models/{model.hub_id}/?benchmark=other").context["known_row"].run == other
-    assert client.get(f"/models/{model.hub_id}/?benchmark=nonsense").context["known_row"].run in (other, site.first)
+    assert client.get(f"/models/{model.hub_id}/?benchmark=other").context["known_run"] == other
+    assert client.get(f"/models/{model.hub_id}/?benchmark=nonsense").context["known_run"] in (other, site.first)
 
 
 def test_a_published_figure_stands_beside_the_measured_one(client: Client, small: Benchmark) -> None:
@@ -253,8 +253,9 @@ def test_a_model_that_is_being_measured_says_what_comes(client: Client, site: Si
 
 def test_sorting_the_runs_leaves_them_open(client: Client, small: Benchmark) -> None:
     make.finished(small, 0.5, make.model("org/name"))
-    assert not client.get("/models/org/name/").context["runs_open"]
-    assert client.get("/models/org/name/?sort=-score").context["runs_open"]
+    closed, opened = (page_of(client, query=query) for query in ("", "?sort=-score"))
+    assert '<details class="fold"> <summary> <span><strong>Runs' in closed
+    assert '<details class="fold" open> <summary> <span><strong>Runs' in opened
 
 
 def test_a_page_that_names_a_run_at_work_is_kept_for_seconds_alone(client: Client, small: Benchmark) -> None:
