@@ -18,7 +18,8 @@ from leaderboard.pages.methods_page import methods_view
 from leaderboard.pages.model_page import model_view
 from leaderboard.pages.overview_page import overview_view
 from leaderboard.pages.paper_page import paper_view, papers_view
-from leaderboard.pages.question_page import former_item_view, question_view, questions_view
+from leaderboard.pages.question_page import former_item_view, question_view
+from leaderboard.pages.questions_page import questions_view
 from leaderboard.pages.queue_page import queue_view
 from leaderboard.pages.relation_page import relation_view
 from leaderboard.pages.run_files import (

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from leaderboard.figures import benchmarks
-from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT, Counts, answers_of, counts_of, measured_on
+from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT, Counts, answers_of, counts_of, measured_on, outcomes_of
 from leaderboard.models import Benchmark, Run
 from probing.benchmark import Benchmark as Content
 from probing.benchmark import Item, Relation
@@ -90,47 +90,38 @@ def read_questions(benchmark: Benchmark) -> Content:
     return benchmarks.read(benchmark)
 
 
-class RatedQuestion(NamedTuple):
-    """A question with the number of answers to it over all runs and templates, and how many are right."""
+def difficulties(benchmark: Benchmark, choice: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the questions that a reader chose; those without an answer come last. One query.
 
-    relation: Relation
-    item: Item
-    answered: int
-    right: int
-
-    @property
-    def share(self) -> float | None:
-        return self.right / self.answered if self.answered else None
-
-
-class Choice(NamedTuple):
-    """Which questions a list has, and in which order."""
-
-    search: str = ""
-    relation: str = ""
-    order: str = HARDEST
-    culture_pair: str = ""
-    language: str = ""
-
-    def has(self, relation: Relation) -> bool:
-        """Tell whether the questions of a relation are among those that are chosen, as far as its name and tags say."""
-        return self.relation in ("", relation.label) and all(
-            getattr(self, tag) in ("", relation.tags.get(tag)) for tag in PAIR_TAGS
-        )
-
-
-def difficulties(benchmark: Benchmark, choice: Choice) -> list[RatedQuestion]:
-    """Return the questions that a reader chose; those without an answer come last. One query."""
+    `choice`: a text to `search` for, the `relation`, the `PAIR_TAGS` and the `order`, any of them empty or missing.
+    Each has its `item`, the relation, and how many answers over all runs and templates there are and are right.
+    """
     tallies = {label: _tally(counts) for label, counts in counts_of(benchmark).items()}
-    word = choice.search.casefold()
+    word = choice.get("search", "").casefold()
     rows = [
-        RatedQuestion(relation, item, *tallies.get(relation.label, {}).get(item.index, (0, 0)))
+        _rated(relation, item, *tallies.get(relation.label, {}).get(item.index, (0, 0)))
         for relation in read_questions(benchmark).relations
-        if choice.has(relation)
+        if _is_chosen(relation, choice)
         for item in relation.items
         if not word or _has(relation, item, word)
     ]
-    return _ordered(rows, choice.order)
+    return _ordered(rows, choice.get("order") or HARDEST)
+
+
+def _is_chosen(relation: Relation, choice: Mapping[str, str]) -> bool:
+    tags = {"relation": relation.label, **{tag: relation.tags.get(tag) for tag in PAIR_TAGS}}
+    return all(choice.get(name, "") in ("", value) for name, value in tags.items())
+
+
+def _rated(relation: Relation, item: Item, answered: int, right: int) -> dict[str, Any]:
+    share = right / answered if answered else None
+    return {
+        "of_relation": relation,
+        "item": item,
+        "answered": answered,
+        "right": right if answered else None,
+        "share": share,
+    }
 
 
 def questions_with(benchmark: Benchmark, text: str) -> list[tuple[Relation, Item]]:
@@ -159,22 +150,24 @@ def _has(relation: Relation, item: Item, word: str) -> bool:
     return any(word in text.casefold() for text in (item.subject, item.wording, *(options[a] for a in item.answers)))
 
 
-def _ordered(rows: list[RatedQuestion], order: str) -> list[RatedQuestion]:
+def _ordered(rows: list[dict[str, Any]], order: str) -> list[dict[str, Any]]:
     if order == IN_ORDER:
         return rows
     sign = -1 if order == EASIEST else 1
-    return sorted(rows, key=lambda row: (not row.answered, sign * (row.share or 0)))
+    return sorted(rows, key=lambda row: (not row["answered"], sign * (row["share"] or 0)))
 
 
 @dataclass(frozen=True)
 class QuestionOutcomes:
     """The runs that were measured here, and their outcomes in one question by template.
 
-    `models` maps the number of each run to its model's id, `outcomes` to the outcomes, which runs without any lack.
+    `models` maps the number of each run to its model's id, `outcomes` to the outcomes, which runs without any lack, and
+    `sizes` to the number of parameters, where that is known.
     """
 
     models: Mapping[int, str]
     outcomes: Mapping[int, Sequence[int]]
+    sizes: Mapping[int, int] = field(default_factory=dict)
 
     def of(self, run: int) -> Sequence[int]:
         return self.outcomes.get(run, ())
@@ -208,7 +201,16 @@ def question_outcomes(benchmark: Benchmark, question: BenchmarkQuestion) -> Ques
     runs = measured_on(benchmark).exclude(artefact="").order_by("model__hub_id", "pk")
     label, index = question.relation.label, question.item.index
     outcomes = {run: of_run.of(index) for run, of_run in answers_of(benchmark, [label])[label].items()}
-    return QuestionOutcomes(dict(runs.values_list("pk", "model__hub_id")), outcomes)
+    rows = list(runs.values_list("pk", "model__hub_id", "model__parameters"))
+    models, sizes = {run: hub_id for run, hub_id, _ in rows}, {run: size for run, _, size in rows if size}
+    return QuestionOutcomes(models, outcomes, sizes)
+
+
+def run_outcomes(run: Run, question: BenchmarkQuestion) -> QuestionOutcomes:
+    """Return what one run made of a question, wherever it was measured and at whichever step. One query."""
+    of_relation = outcomes_of(run).get(question.relation.label)
+    outcomes = {run.pk: of_relation.of(question.item.index)} if of_relation else {}
+    return QuestionOutcomes({run.pk: run.model.hub_id}, outcomes)
 
 
 def read_runs(numbers: Sequence[int]) -> list[Run]:

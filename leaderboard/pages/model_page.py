@@ -73,7 +73,7 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
         **_facts(versions, runs),
         **_runs_context(request, files["runs"][1], series_of(runs)),
         "sized": sized,
-        "profile_chart": profile_chart(rows["profile"]) if stored else None,
+        "charts": _charts(rows["profile"], known["run"] if known else None, dimension, groups),
         "profile_note": _profile_note(rows["profile"], sized.parameters),
         "choices": [figure["run"].benchmark for figure in stored if figure["run"].artefact],
         **(_known_context(known["run"], dimension, groups) if known and groups else {}),
@@ -278,6 +278,13 @@ def profile_chart(rows: Sequence[Row]) -> Chart:
     return Chart("profile", "Profile", _profile_summary(rows), figure)
 
 
+def _charts(profile_rows: Sequence[Row], run: Run | None, dimension: str, groups: Sequence[Row]) -> dict[str, Chart]:
+    figures = [profile_chart(profile_rows)] if profile_rows else []
+    return {
+        chart.name: chart for chart in [*figures, *([known_chart(run, dimension, groups)] if run and groups else [])]
+    }
+
+
 def _profile_note(rows: Sequence[Row], parameters: int | None) -> str:
     if not parameters:
         return "Its size is not known, so it is not compared with models of similar size."
@@ -346,10 +353,26 @@ def known_groups(figure: Row) -> tuple[str, list[Row]]:
 
 
 def _known_context(run: Run, dimension: str, groups: Sequence[Row]) -> dict[str, Any]:
-    """Return what the page says of the groups of a run: their chart, and those that are known best and least."""
-    metric, best_and_least = metric_label(run.benchmark), extremes(groups)
-    title = f"{metric} by {labels.dimension(dimension).lower()}"
-    measured = run.provenance == Run.Provenance.MEASURED
+    """Return what the page says of the groups of a run, and which are known best and least."""
+    best, least = extremes(groups)
+    title, words = known_title(run, dimension), labels.dimension(dimension)
+    return {
+        "known_run": run,
+        "known_title": title,
+        "known_on": row_label(run),
+        "dimension": words,
+        "best": best,
+        "least": least,
+    }
+
+
+def known_title(run: Run, dimension: str) -> str:
+    return f"{metric_label(run.benchmark)} by {labels.dimension(dimension).lower()}"
+
+
+def known_chart(run: Run, dimension: str, groups: Sequence[Row]) -> Chart:
+    """Return the chart of the groups of a run."""
+    title, measured = known_title(run, dimension), run.provenance == Run.Provenance.MEASURED
     marks = [
         Mark(
             *(group["title"], group["value"], group["low"], group["high"], measured, group["href"]),
@@ -358,17 +381,9 @@ def _known_context(run: Run, dimension: str, groups: Sequence[Row]) -> dict[str,
         )
         for group in groups
     ]
-    figure = dot_plots.profile(marks, {mark.label: "" for mark in marks}, labels.within(metric), run.model.kind)
+    heads, metric = {mark.label: "" for mark in marks}, labels.within(metric_label(run.benchmark))
     words = summary(f"{title} on {row_label(run)}", score_points((group["title"], group["figure"]) for group in groups))
-    return {
-        "known_run": run,
-        "known_title": title,
-        "known_on": row_label(run),
-        "known_chart": Chart("known", title, words, figure),
-        "dimension": labels.dimension(dimension),
-        "best": best_and_least[0],
-        "least": best_and_least[1],
-    }
+    return Chart("known", title, words, dot_plots.profile(marks, heads, metric, run.model.kind))
 
 
 def extremes(groups: Sequence[Row]) -> tuple[list[Row], list[Row]]:

@@ -1,25 +1,21 @@
 """What models answer to one question: every wording, the shares of the options, and the perplexities of statements."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import Any
 
 from leaderboard.figures import item_rows
 from leaderboard.figures.comparisons import ModelAnswer, short_names
-from leaderboard.figures.item_rows import ItemsMissing, Row
+from leaderboard.figures.item_rows import ItemsMissing
 from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT
 from leaderboard.figures.questions import BenchmarkQuestion, QuestionOutcomes, question_url
 from leaderboard.models import Benchmark, Run
 from leaderboard.probes import pages_of
-from leaderboard.probes.items import SHARE_HELP, item_url, shares_of
-from leaderboard.probes.wording import OUTCOMES, AnswerWords, language_of
-from leaderboard.ui import cells, labels
-from leaderboard.ui.cells import Bar, Cell
-from leaderboard.ui.tables import Column, Table, settings_column
+from leaderboard.probes.items import item_url, shares_of
+from leaderboard.tables import Row
+from leaderboard.ui import labels
 from leaderboard.ui.visible import visible
 from probing.benchmark import Item
 
@@ -27,45 +23,25 @@ OPTION_COLUMNS = ("scores", "prediction")
 LONGEST, LONGEST_NOTE = 60, 500  # letters of an answer that a cell and its tooltip show
 OPTIONS_SHOWN = 8
 RUNS_SHOWN = 5  # whose shares stand side by side
-CHOSEN = " ●"
 MOST_CONTRASTS = 5
-# What a cell says of a true and a false statement, of which a model prefers one.
-PREFERENCES = {True: "the true one preferred", False: "the false one preferred", None: "no preference"}
+MOST_INSTEAD = 5  # wrong answers that are counted
 RowsByTemplate = dict[int, Row]
-
-
-@dataclass(frozen=True)
-class Answers:
-    """A run's answers to one question: the stored rows by template, and whether each is right, None if not counted.
-
-    `beside`: the rows of the questions that the page shows beside it, by index and template.
-    """
-
-    run: Run
-    rows: RowsByTemplate
-    outcomes: Sequence[int]
-    beside: Mapping[int, RowsByTemplate]
-
-    def right(self, template: int) -> bool | None:
-        """Tell whether the answer to a wording is right; None where it does not count."""
-        outcome = self.outcomes[template] if template < len(self.outcomes) else NOT_COUNTED
-        return None if outcome == NOT_COUNTED else outcome == RIGHT
-
-    @property
-    def counted(self) -> int:
-        return sum(outcome != NOT_COUNTED for outcome in self.outcomes)
 
 
 def read_answers(
     runs: Sequence[Run], question: BenchmarkQuestion, outcomes: QuestionOutcomes, beside: Sequence[Item] = ()
-) -> list[Answers]:
+) -> list[Row]:
     """Read the answers of a few runs to one question from their files; a run without files has none.
 
-    `beside`: further items of the relation, whose rows are read as well.
+    Of each `run` there are the stored `rows` by template, its `outcomes`, and the rows of the items `beside` the
+    question by index and template.
     """
     indices = [item.index for item in (question.item, *beside)]
     by_run = [(run, _rows(run, question.relation.label, indices)) for run in runs]
-    return [Answers(run, rows.pop(question.item.index, {}), outcomes.of(run.pk), rows) for run, rows in by_run]
+    return [
+        {"run": run, "rows": rows.pop(question.item.index, {}), "outcomes": outcomes.of(run.pk), "beside": rows}
+        for run, rows in by_run
+    ]
 
 
 def _rows(run: Run, relation: str, indices: Sequence[int]) -> dict[int, RowsByTemplate]:
@@ -83,77 +59,55 @@ def _answer(run: Run) -> ModelAnswer:
     return pages.question_form.answer or pages.model_answer
 
 
-def answers_table(
-    question: BenchmarkQuestion, answers: Sequence[Answers], templates: Sequence[int], words: AnswerWords
-) -> Table[Answers]:
-    """Return each model's answer to each wording, with a mark that tells right from wrong."""
-    judged = any(row.counted for row in answers)
-    lang = language_of(question.relation)
-
-    def right(row: Answers) -> Cell:
-        number = sum(outcome == RIGHT for outcome in row.outcomes)
-        words = f"{number} of {row.counted}" if row.counted else cells.NO_VALUE
-        return Cell(number if row.counted else None, words, kind="number")
-
-    def columns(template: int) -> list[Column[Answers]]:
-        title = f"Answer to wording {template + 1}" if len(templates) > 1 else "Answer"
-        text = partial(_answer_cell, template=template, question=question, lang=lang, judged=judged)
-        outcome = partial(_outcome_cell, template=template)
-        return [
-            Column(f"answer_{template}", title, text, align="wide"),
-            Column(f"right_{template}", f"{title}: {words.right}", outcome, shown=False),
-        ]
-
-    return Table(
-        name="answers",
-        caption="Every model's answer",
-        columns=[
-            Column("model", "Model", _model_cell, align="head"),
-            settings_column(lambda row: row.run),
-            Column("parameters", "Size", lambda row: cells.parameters(row.run.model.parameters), align="number"),
-            *(
-                [Column("right", labels.sentence(words.right), right, align="number")]
-                if judged and len(templates) > 1
-                else []
-            ),
-            *(column for template in templates for column in columns(template)),
-        ],
-        rows=answers,
-        main=True,
-        sortable=False,
-        empty="No model's answer passes these filters.",
-    )
+# Every model's answer to each wording.
 
 
-def _model_cell(row: Answers) -> Cell:
-    """Link a model to the same page with everything that is stored of its run's answer."""
-    first = next(iter(row.rows.values()), None)
-    return cells.text(
-        visible(row.run.model.hub_id), href=item_url(row.run, first) if first else row.run.get_absolute_url()
-    )
+def answer_columns(templates: Sequence[int], *, judged: bool) -> list[str]:
+    """Return the columns of the CSV; the number of right answers only where several wordings can be right or wrong."""
+    of_templates = [name for template in templates for name in (f"answer_{template}", f"right_{template}")]
+    right = ["right"] if judged and len(templates) > 1 else []
+    return ["model", "settings", "parameters", *right, *of_templates]
 
 
-def _answer_cell(row: Answers, template: int, question: BenchmarkQuestion, lang: str, judged: bool) -> Cell:
-    if template not in row.rows:
-        return Cell(None, "not asked", kind="missing")
-    stored, right = row.rows[template], row.right(template)
-    text = visible(" ".join(_answer(row.run).text(stored).split()))
-    tie = _tied(stored, question.relation.options_of(question.item))
-    shown = f"tie: {tie}" if tie else text
-    short = shorten(shown, LONGEST)
-    note = "" if short == shown else shorten(shown, LONGEST_NOTE)
-    if not judged:
-        return Cell(text, short, note=note, lang=lang)
-    return pages_of(row.run.benchmark).words.cell(right, text, short, note, lang)
+def answer_row(answers: Row, question: BenchmarkQuestion, templates: Sequence[int]) -> Row:
+    """Return a run with its answer to each wording, which leads to everything that is stored of it."""
+    run, first = answers["run"], next(iter(answers["rows"].values()), None)
+    outcomes = [outcome for outcome in answers["outcomes"] if outcome != NOT_COUNTED]
+    given = {template: _given(answers, question, template) for template in templates}
+    return {
+        "run": run,
+        "href": item_url(run, first) if first else run.get_absolute_url(),
+        "answers": list(given.values()),
+        "counted": len(outcomes),
+        "model": visible(run.model.hub_id),
+        "settings": labels.variant(run),
+        "parameters": run.model.parameters,
+        "right": outcomes.count(RIGHT) if outcomes else None,
+        **{f"answer_{template}": answer["text"] for template, answer in given.items()},
+        **{f"right_{template}": answer["right"] for template, answer in given.items()},
+    }
+
+
+def _given(answers: Row, question: BenchmarkQuestion, template: int) -> Row:
+    """Return an answer as it stands in the file and on the page, and whether it is right, None if not counted."""
+    outcomes, row = answers["outcomes"], answers["rows"].get(template)
+    outcome = outcomes[template] if template < len(outcomes) else NOT_COUNTED
+    text = visible(" ".join(_answer(answers["run"]).text(row).split())) if row else None
+    tie = _tied(row, question.relation.options_of(question.item)) if row else ""
+    whole = f"tie: {tie}" if tie else text or ""
+    shown = shorten(whole, LONGEST)
+    return {
+        "number": template + 1,
+        "text": text,
+        "shown": shown,
+        "note": "" if shown == whole else shorten(whole, LONGEST_NOTE),
+        "right": None if outcome == NOT_COUNTED else outcome == RIGHT,
+    }
 
 
 def shorten(text: str, length: int) -> str:
     """Return the beginning of a text that is longer."""
     return text if len(text) <= length else f"{text[:length]}…"
-
-
-def _outcome_cell(row: Answers, template: int) -> Cell:
-    return cells.yes_no(row.right(template))
 
 
 def _tied(row: Row, options: Sequence[str]) -> str:
@@ -165,82 +119,53 @@ def _tied(row: Row, options: Sequence[str]) -> str:
     return ", ".join(best) if len(best) > 1 else ""
 
 
-@dataclass(frozen=True)
-class OptionShares:
-    """An option with its share in each run, whether it is right, and in which runs it was chosen."""
+def said_instead(rows: Sequence[Row]) -> list[Row]:
+    """Return the most frequent answers that are not right, with how many of all answers they are."""
+    judged = [answer for row in rows for answer in row["answers"] if answer["right"] is not None]
+    wrong = Counter(answer["shown"] for answer in judged if not answer["right"] and answer["text"])
+    frequent = wrong.most_common(MOST_INSTEAD)
+    return [
+        {"answer": answer, "number": number, "of": len(judged), "share": number / len(judged)}
+        for answer, number in frequent
+    ]
 
-    label: str
-    right: bool
-    shares: Sequence[float]
-    chosen: Sequence[bool]
+
+# The shares of the options side by side in a few models.
 
 
-def options_table(
-    question: BenchmarkQuestion, answers: Sequence[Answers], template: int, words: AnswerWords
-) -> Table[Any] | None:
-    """Return the shares of the options side by side in a few models; None where no model chose among options.
+def option_rows(question: BenchmarkQuestion, answers: Sequence[Row], template: int) -> tuple[list[str], list[Row]]:
+    """Return the names of a few models that chose among options, and all options, the most probable on average first.
 
-    A page shows the right options and those with the largest shares, the CSV all of them.
+    A page shows the right options, those that a model chose, and those with the largest shares (`is_shown`).
     """
-    scored = [row for row in answers if len(_scores(row, template)) == len(_options(question)) > 1][:RUNS_SHOWN]
-    if not scored:
-        return None
-    rows = _option_rows(question, scored, template)
-    shown = [row for number, row in enumerate(rows) if row.right or any(row.chosen) or number < OPTIONS_SHOWN]
-    names = short_names([row.run for row in scored])
-    lang = language_of(question.relation)
-    columns: list[Column[OptionShares]] = [
-        Column("option", "Option", partial(_option_cell, lang=lang, words=words)),
-        *(
-            Column(name, visible(name), partial(_share_cell, model=number), SHARE_HELP)
-            for number, name in enumerate(names)
-        ),
-    ]
-    full_table = Table("options", "Shares of the options", columns, rows, sortable=False)
-    return Table(
-        "options",
-        "Shares of the options",
-        columns,
-        shown,
-        sortable=False,
-        band=lambda row: "right" if row.right else "",
-        export=full_table,
-    )
-
-
-def _options(question: BenchmarkQuestion) -> Sequence[str]:
-    return question.relation.options_of(question.item)
-
-
-def _scores(row: Answers, template: int) -> Sequence[float]:
-    return row.rows.get(template, {}).get("scores") or ()
-
-
-def _option_rows(question: BenchmarkQuestion, scored: Sequence[Answers], template: int) -> list[OptionShares]:
-    """Return all options, the most probable on average first."""
-    by_run = [shares_of(_scores(row, template)) for row in scored]
-    best = [max(_scores(row, template)) for row in scored]
+    options = question.relation.options_of(question.item)
+    scored = [row for row in answers if len(_scores(row, template)) == len(options) > 1][:RUNS_SHOWN]
+    names = short_names([row["run"] for row in scored])
+    scores = {name: _scores(row, template) for name, row in zip(names, scored, strict=True)}
+    shares = {name: shares_of(of_run) for name, of_run in scores.items()}
+    chosen = {(name, n) for name, of_run in scores.items() for n, score in enumerate(of_run) if score == max(of_run)}
+    best_first = sorted(range(len(options)), key=lambda option: -sum(of_run[option] for of_run in shares.values()))
     rows = [
-        OptionShares(
-            label,
-            option in question.item.answers,
-            [shares[option] for shares in by_run],
-            [_scores(row, template)[option] == top for row, top in zip(scored, best, strict=True)],
-        )
-        for option, label in enumerate(_options(question))
+        {
+            "option": options[option],
+            "right": option in question.item.answers,
+            "models": [(name, shares[name][option], (name, option) in chosen) for name in names],
+            "is_shown": option in question.item.answers
+            or place < OPTIONS_SHOWN
+            or any((name, option) in chosen for name in names),
+            **{name: shares[name][option] for name in names},
+        }
+        for place, option in enumerate(best_first)
     ]
-    return sorted(rows, key=lambda row: -sum(row.shares))
+    return names, rows if names else []
 
 
-def _option_cell(row: OptionShares, lang: str, words: AnswerWords) -> Cell:
-    return words.cell(True, row.label, lang=lang) if row.right else Cell(row.label, row.label, lang=lang)
+def _scores(answers: Row, template: int) -> Sequence[float]:
+    scores: Sequence[float] = answers["rows"].get(template, {}).get("scores") or ()
+    return scores
 
 
-def _share_cell(row: OptionShares, model: int) -> Cell:
-    """Show a share as a bar, with a dot where the model chose the option."""
-    share, chosen = row.shares[model], row.chosen[model]
-    bar = Bar(100 * share, 0, 100 * share)
-    return Cell(share, f"{share:.2f}{CHOSEN if chosen else ''}", bar=bar, kind="share", spoken="chosen" * chosen)
+# A statement beside those of the other truth.
 
 
 def contrasts(question: BenchmarkQuestion) -> list[Item]:
@@ -258,79 +183,39 @@ def contrasts(question: BenchmarkQuestion) -> list[Item]:
     return list(islice(sorted(others, key=lambda item: not names & set(item.names)), MOST_CONTRASTS))
 
 
-@dataclass(frozen=True)
-class Statement:
-    """A statement with its perplexities in runs, None where it is not stored.
+def statement_rows(
+    benchmark: Benchmark, question: BenchmarkQuestion, beside: Sequence[Item], answers: Sequence[Row], template: int
+) -> tuple[list[str], list[Row]]:
+    """Return the names of a few models, and a statement and those `beside` it with their perplexities in them.
 
-    `preferred` tells of each run whether it finds the true one of this statement and that of the page less perplexing,
-    None where they are equal or where one is missing; it is empty for the statement of the page itself.
+    Beside another statement's perplexity stands whether the model prefers the true one of the two, that is finds it
+    less perplexing; None where they are equal or one is not stored.
     """
+    shown = answers[:RUNS_SHOWN] if beside else []
+    names = short_names([row["run"] for row in shown])
+    own = [_perplexity(row["rows"], template) for row in shown]
 
-    item: Item
-    text: str
-    perplexities: Sequence[float | None]
-    preferred: Sequence[bool | None] = ()
+    def statement(item: Item) -> Row:
+        is_own = item is question.item
+        values = own if is_own else [_perplexity(row["beside"].get(item.index, {}), template) for row in shown]
+        preferred = [_prefers_true(question.item, *pair) for pair in zip(own, values, strict=True)]
+        return {
+            "statement": item.options[template],
+            "true": item.is_true,
+            "is_own": is_own,
+            "href": "" if is_own else question_url(benchmark, question.relation, item),
+            "models": list(zip(names, values, preferred, strict=True)),
+            **dict(zip(names, values, strict=True)),
+        }
 
-
-def statements_table(
-    benchmark: Benchmark, question: BenchmarkQuestion, beside: Sequence[Item], answers: Sequence[Answers], template: int
-) -> Table[Statement] | None:
-    """Return a statement and those `beside` it with their perplexities in a few models; None where none are beside."""
-    if not beside:
-        return None
-    shown = answers[:RUNS_SHOWN]
-    own = Statement(question.item, _text(question.item, template), [_perplexity(row.rows, template) for row in shown])
-    others = [_against(own, item, template, shown) for item in beside]
-    names = short_names([row.run for row in shown])
-
-    def text(row: Statement) -> Cell:
-        return cells.text(row.text, "" if row is own else question_url(benchmark, question.relation, row.item))
-
-    return Table(
-        name="statements",
-        caption="Perplexities of true and false statements",
-        columns=[
-            Column("statement", "Statement", text, align="head"),
-            Column("true", "True", lambda row: cells.yes_no(row.item.is_true)),
-            *(
-                Column(name, visible(name), partial(_perplexity_cell, model=number), align="number")
-                for number, name in enumerate(names)
-            ),
-        ],
-        rows=[own, *others],
-        sortable=False,
-        band=lambda row: "own" if row is own else "",
-    )
+    return names, [statement(item) for item in (question.item, *beside)] if beside else []
 
 
-def _text(item: Item, template: int) -> str:
-    return item.options[template]
-
-
-def _perplexity(rows: Mapping[int, Mapping[str, float]], template: int) -> float | None:
+def _perplexity(rows: Mapping[int, Mapping[str, Any]], template: int) -> float | None:
     return rows[template]["perplexity"] if template in rows else None
 
 
-def _against(own: Statement, item: Item, template: int, answers: Sequence[Answers]) -> Statement:
-    values = [_perplexity(row.beside.get(item.index, {}), template) for row in answers]
-    preferred = [_prefers_true(own, one, other) for one, other in zip(own.perplexities, values, strict=True)]
-    return Statement(item, _text(item, template), values, preferred)
-
-
-def _prefers_true(own: Statement, perplexity: float | None, other: float | None) -> bool | None:
+def _prefers_true(item: Item, perplexity: float | None, other: float | None) -> bool | None:
     if perplexity is None or other is None or perplexity == other:
         return None
-    return (perplexity < other) == own.item.is_true
-
-
-def _perplexity_cell(row: Statement, model: int) -> Cell:
-    """Show a perplexity; beside another statement's, a mark tells whether the model prefers the true one."""
-    value = row.perplexities[model]
-    if value is None:
-        return Cell(None, "not asked", kind="missing")
-    text = f"{value:,.1f}"
-    if not row.preferred:
-        return Cell(value, text, kind="number")
-    right = row.preferred[model]
-    mark, kind = OUTCOMES[right]
-    return Cell(value, f"{mark} {text}", kind=kind, spoken=PREFERENCES[right])
+    return (perplexity < other) == item.is_true

@@ -1,11 +1,10 @@
-"""/benchmarks/<slug>/items/ and the page of each question below it, with the answers of all models, or of one run.
+"""/benchmarks/<slug>/items/<question>/: a question with the answers of all models, or of one run.
 
-With `?run=<number>` the page of a question is about that run: what it answered, with everything that is stored of it.
+With `?run=<number>` the page is about that run: what it answered, with everything that is stored of it.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from django import forms
@@ -14,54 +13,46 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from leaderboard.figures import item_rows
-from leaderboard.figures.item_rows import ItemsMissing, Row
-from leaderboard.figures.outcomes import RIGHT, outcomes_of
+from leaderboard.figures.item_rows import ItemsMissing
+from leaderboard.figures.outcomes import RIGHT
 from leaderboard.figures.questions import (
-    HARDEST,
-    ORDERS,
-    PAIR_TAGS,
     BenchmarkQuestion,
-    Choice,
     QuestionOutcomes,
-    RatedQuestion,
-    difficulties,
-    question_id,
     question_named,
     question_outcomes,
     question_url,
     questions_url,
-    read_questions,
     read_runs,
-    values_of_tag,
+    run_outcomes,
 )
 from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
 from leaderboard.pages.items_page import items_missing
-from leaderboard.pages.question_answers import answers_table, contrasts, options_table, read_answers, statements_table
+from leaderboard.pages.question_answers import (
+    answer_columns,
+    answer_row,
+    contrasts,
+    option_rows,
+    read_answers,
+    said_instead,
+    statement_rows,
+)
+from leaderboard.pages.questions_page import question_missing
 from leaderboard.probes import pages_of
 from leaderboard.probes.items import ItemRow, RunAnswer, item_url
-from leaderboard.probes.wording import (
-    STATEMENT,
-    AnswerWords,
-    ShownSentence,
-    language_of,
-    relation_name,
-    tag_text,
-    usual_sentence,
-)
-from leaderboard.tables import FORMATS, download, filled, page_of
-from leaderboard.ui import cells, labels
-from leaderboard.ui.cells import Cell
-from leaderboard.ui.links import link, page_links, page_number
-from leaderboard.ui.table_files import table_response, wants_file
-from leaderboard.ui.tables import Table, TableView, views
-from probing.benchmark import TRUTH_VALUES, Relation
+from leaderboard.probes.wording import AnswerWords, language_of, relation_name, tag_text
+from leaderboard.tables import Row, download, filled, page_of
+from leaderboard.ui import charts
+from leaderboard.ui.cells import parameters
+from leaderboard.ui.charts.basics import Chart, Point
+from leaderboard.ui.links import link
 from probing.errors import ProbingError
 from probing.probes.probe import VERSION_TAGS
 
 MODELS_EACH_PAGE = 10
 NUMBER = re.compile("[0-9]{1,18}")  # of a run
 EVERY, NONE = "right", "wrong"
+SHARES = {EVERY: 1, NONE: 0}  # of the wordings in which a run is right
 
 
 class AnswersForm(forms.Form):
@@ -77,55 +68,14 @@ class AnswersForm(forms.Form):
             self.fields["outcome"] = forms.ChoiceField(required=False, label="Answers", choices=choices)
         self.full_clean()
 
-    def passes(self, name: str, share: float | None) -> bool:
-        """Tell whether a run is chosen, given its name and the share of wordings in which it is right."""
-        outcome = self.cleaned_data.get("outcome", "")
-        part = self.cleaned_data.get("model", "").casefold()
-        return part in name.casefold() and share == {EVERY: 1, NONE: 0}.get(outcome, share)
-
-
-@dataclass(frozen=True)
-class Wording:
-    """A sentence of the question with the numbers of models that answered it, and that did so rightly.
-
-    `number` is what pages call it, which counts from 1 over all templates of the relation.
-    """
-
-    template: int
-    sentence: ShownSentence
-    answered: int
-    right: int
-    href: str
-    current: bool
-
-    @property
-    def number(self) -> int:
-        return self.template + 1
-
-    @property
-    def share(self) -> Cell:
-        return cells.share(self.right / self.answered)
-
-
-@dataclass(frozen=True)
-class RunRows:
-    """A run that the reader has chosen, with its stored rows of the question by template."""
-
-    run: Run
-    rows: dict[int, Row]
-
-    def outcomes(self, question: BenchmarkQuestion) -> QuestionOutcomes:
-        """Return what the run made of the question, wherever it was measured and at whichever step."""
-        of_relation = outcomes_of(self.run).get(question.relation.label)
-        own = {self.run.pk: of_relation.of(question.item.index)} if of_relation else {}
-        return QuestionOutcomes({self.run.pk: self.run.model.hub_id}, own)
-
-    def answer(self, question: BenchmarkQuestion, template: int) -> RunAnswer | None:
-        """Return everything that is stored of the run's answer to a wording, None if it was not asked that."""
-        if template not in self.rows:
-            return None
-        item = ItemRow(self.run, self.rows[template], question.relation, question.item)
-        return pages_of(self.run.benchmark).run_answer(item)
+    def passing(self, outcomes: QuestionOutcomes) -> list[int]:
+        """Return the numbers of the runs that a reader chose, those that are right in most wordings first."""
+        part, share = self.cleaned_data.get("model", "").casefold(), SHARES.get(self.cleaned_data.get("outcome", ""))
+        return [
+            run
+            for run in outcomes.by_share()
+            if part in outcomes.models[run].casefold() and share in (None, outcomes.share(run))
+        ]
 
 
 def question_view(request: HttpRequest, name: str, question: str) -> HttpResponseBase:
@@ -133,30 +83,96 @@ def question_view(request: HttpRequest, name: str, question: str) -> HttpRespons
     benchmark = run.benchmark if run else get_object_or_404(Benchmark, named(name), current=True)
     try:
         item = question_named(benchmark, question)
-        own = RunRows(run, item_rows.of_item(run, item.relation.label, item.item.index)) if run else None
+        stored = item_rows.of_item(run, item.relation.label, item.item.index) if run else {}
     except ProbingError as error:
         if run and isinstance(error, ItemsMissing):
             return items_missing(request, run, error)
         return question_missing(request, benchmark, error)
-    outcomes, words = question_outcomes(benchmark, item), pages_of(benchmark).words
+    return _question_page(request, benchmark, item, run, stored)
+
+
+def _question_page(
+    request: HttpRequest, benchmark: Benchmark, question: BenchmarkQuestion, run: Run | None, stored: Mapping[int, Row]
+) -> HttpResponse:
+    """Show the question; `stored` has the chosen run's rows of it by template."""
+    outcomes, words = question_outcomes(benchmark, question), pages_of(benchmark).words
+    wordings = _wordings(request, benchmark, question, outcomes, sorted(stored))
+    templates = [wording["template"] for wording in wordings]
+    current = next(wording["template"] for wording in wordings if wording["current"])
     form = AnswersForm(request.GET, bool(benchmark.correctness.column), words.right)
-    wordings = _wordings(request, benchmark, item, outcomes, own)
-    passing = [number for number in outcomes.by_share() if form.passes(outcomes.models[number], outcomes.share(number))]
-    tables, answer = _parts(request, benchmark, item, own, outcomes, passing, wordings)
-    if wants_file(request):
-        return _file(request, tables)
+    page = page_of([run.pk] if run else form.passing(outcomes), request, size=MODELS_EACH_PAGE)
+    shown_outcomes, beside = run_outcomes(run, question) if run else outcomes, contrasts(question)
+    answers = read_answers(read_runs(list(page)), question, shown_outcomes, beside)
+    rows = [answer_row(of_run, question, templates) for of_run in answers]
+    judged = any(row["counted"] for row in rows)
+    answer = _answer_of(run, question, stored.get(current)) if run else None
+    options = option_rows(question, [] if run else answers, current)
+    statements = statement_rows(benchmark, question, beside, answers, current)
+    files: dict[str, tuple[Sequence[str], Sequence[Row]]] = {
+        "answers": (answer_columns(templates, judged=judged), rows),
+        "options": (["option", *options[0]], options[1]),
+        **{table["name"]: (table["columns"], table["rows"]) for table in (answer.tables if answer else ())},
+        "statements": (["statement", "true", *statements[0]], statements[1]),
+    }
+    files = {name: file for name, file in files.items() if name == "answers" or file[1]}
+    if file := download(request, files):
+        return file
+    address = question_url(benchmark, question.relation, question.item)
+    sizes = None if run else sizes_chart(outcomes, address, words, len(wordings))
     context = {
-        **_place(benchmark, item, run),
+        **{table: of_table for table, (_, of_table) in files.items()},
+        **_place(benchmark, question, run),
         "form": form,
-        "run": run,
         "answer": answer,
         "wordings": wordings,
         "words": words,
-        "one_counts": pages_of(benchmark).question_form.one_counts,
         "verdict": verdict(outcomes, len(wordings), words),
-        "tables": _views(request, tables, 1 if run else len(passing)),
+        "charts": {"sizes": sizes} if sizes else {},
+        "instead": [] if run or words.both_true else said_instead(rows),
+        "page": page,
+        "judged": judged,
+        "names": statements[0] or options[0],
+        "shown_options": [row for row in options[1] if row["is_shown"]],
+        "filled": filled(rows, ("settings", "parameters")),
     }
     return render(request, "question.html", context)
+
+
+def _answer_of(run: Run, question: BenchmarkQuestion, row: Row | None) -> RunAnswer | None:
+    """Return everything that is stored of a run's answer to a wording, None if it was not asked that."""
+    item = row and ItemRow(run, row, question.relation, question.item)
+    return pages_of(run.benchmark).run_answer(item) if item else None
+
+
+def _wordings(
+    request: HttpRequest,
+    benchmark: Benchmark,
+    question: BenchmarkQuestion,
+    outcomes: QuestionOutcomes,
+    asked_of_run: Sequence[int],
+) -> list[Row]:
+    """Return the wordings that some run was asked, with the numbers of models that answered, and did so rightly.
+
+    One is the current one, of a run the first that it was asked. Pages count wordings from 1 over all templates.
+    """
+    form = pages_of(benchmark).question_form
+    templates = sorted({*outcomes.asked(benchmark, question), *asked_of_run})
+    by_number = {str(template + 1): template for template in templates}
+    current = by_number.get(request.GET.get("wording", ""), [*asked_of_run, *templates][0])
+    return [
+        {
+            "template": template,
+            "number": template + 1,
+            "sentence": form.sentence(question.relation, question.item, template),
+            "answered": len(counted),
+            "right": counted.count(RIGHT),
+            "share": counted.count(RIGHT) / len(counted) if counted else None,
+            "href": link(request.GET, wording=str(template + 1)),
+            "current": template == current,
+        }
+        for template in templates
+        for counted in [outcomes.counted(template)]
+    ]
 
 
 def verdict(outcomes: QuestionOutcomes, wordings: int, words: AnswerWords) -> str:
@@ -185,16 +201,33 @@ def _of_one(share: float, wordings: int, words: AnswerWords) -> str:
     return f"{words.one_prefers} in {'every wording' if share == 1 else 'some wordings' if share else 'no wording'}"
 
 
+def sizes_chart(outcomes: QuestionOutcomes, address: str, words: AnswerWords, wordings: int) -> Chart | None:
+    """Return the models along a line of sizes by how often they are right; None for fewer than two of known size."""
+    shares = {run: outcomes.share(run) for run in outcomes.sizes}
+    points = [
+        Point(outcomes.models[run], share, x=outcomes.sizes[run], href=f"{address}?run={run}")
+        for run, share in shares.items()
+        if share is not None
+    ]
+    if len(points) < 2:
+        return None
+    whole = [point for point in points if point.value == 1]
+    smallest = min(whole, key=lambda point: point.x or 0, default=None)
+    where = " in every wording" if wordings > 1 else ""
+    if smallest is None:
+        summary = f"None of the {len(points)} models of known size {words.one_prefers}{where}."
+    else:
+        size = parameters(int(smallest.x or 0)).text
+        summary = f"The smallest model that {words.one_prefers}{where} is {smallest.label}, with {size} parameters."
+    ends = (words.wrong, words.right) if wordings == 1 else ("no wording", "every wording")
+    return Chart("sizes", "Models by size", summary, charts.by_size(points, ends))
+
+
 def former_item_view(request: HttpRequest, pk: int, relation: str, template: int, index: int) -> HttpResponse:
     """Lead from the former page of one item of a run to that of its question."""
     run = get_object_or_404(Run.objects.select_related("benchmark"), pk=pk)
     row = {"relation": relation, "template": template, "index": index}
     return redirect(item_url(run, row), permanent=True)
-
-
-def question_missing(request: HttpRequest, benchmark: Benchmark, error: ProbingError) -> HttpResponse:
-    """Return the page that says why there is no such question, with the way to those that there are."""
-    return render(request, "question_missing.html", {"benchmark": benchmark, "error": error}, status=404)
 
 
 def _chosen_run(request: HttpRequest, name: str) -> Run | None:
@@ -218,6 +251,8 @@ def _place(benchmark: Benchmark, question: BenchmarkQuestion, run: Run | None) -
     return {
         "benchmark": benchmark,
         "question": question,
+        "run": run,
+        "one_counts": pages_of(benchmark).question_form.one_counts,
         "lang": language_of(relation),
         "relation_name": relation_name(relation),
         "questions_url": questions_url(benchmark, relation),
@@ -227,156 +262,4 @@ def _place(benchmark: Benchmark, question: BenchmarkQuestion, run: Run | None) -
             name: f"{question_url(benchmark, relation, other)}{same_run}" if other else ""
             for name, other in near.items()
         },
-    }
-
-
-def _wordings(
-    request: HttpRequest,
-    benchmark: Benchmark,
-    question: BenchmarkQuestion,
-    outcomes: QuestionOutcomes,
-    own: RunRows | None,
-) -> list[Wording]:
-    """Return the wordings that some run was asked, the chosen one among them; of a run the first that it was asked."""
-    form, asked_of_run = pages_of(benchmark).question_form, sorted(own.rows) if own else []
-    templates = sorted({*outcomes.asked(benchmark, question), *asked_of_run})
-    by_number = {str(template + 1): template for template in templates}
-    chosen = by_number.get(request.GET.get("wording", ""), [*asked_of_run, *templates][0])
-    return [
-        Wording(
-            template,
-            form.sentence(question.relation, question.item, template),
-            len(counted),
-            counted.count(RIGHT),
-            link(request.GET, wording=str(template + 1)),
-            template == chosen,
-        )
-        for template in templates
-        for counted in [outcomes.counted(template)]
-    ]
-
-
-def _parts(
-    request: HttpRequest,
-    benchmark: Benchmark,
-    question: BenchmarkQuestion,
-    own: RunRows | None,
-    outcomes: QuestionOutcomes,
-    passing: Sequence[int],
-    wordings: list[Wording],
-) -> tuple[list[Table[Any]], RunAnswer | None]:
-    """Return the tables of the page, that of the answers first, and what is stored of the chosen run's answer.
-
-    Without a run, they are about one page of models.
-    """
-    template, words = next(wording.template for wording in wordings if wording.current), pages_of(benchmark).words
-    start = (page_number(request.GET.get("page", ""), len(passing), MODELS_EACH_PAGE) - 1) * MODELS_EACH_PAGE
-    runs = [own.run] if own else read_runs(passing[start : start + MODELS_EACH_PAGE])
-    beside = contrasts(question)
-    answers = read_answers(runs, question, own.outcomes(question) if own else outcomes, beside)
-    answer = own.answer(question, template) if own else None
-    further: list[Table[Any] | None] = [
-        *(answer.tables if answer else [None if own else options_table(question, answers, template, words)]),
-        statements_table(benchmark, question, beside, answers, template),
-    ]
-    table = answers_table(question, answers, [wording.template for wording in wordings], words)
-    return [table, *filter(None, further)], answer
-
-
-def _views(request: HttpRequest, tables: Sequence[Table[Any]], models: int) -> dict[str, TableView]:
-    """Return the tables as the page shows them; CSV has the same page of models."""
-    shown = views(tables, request.GET)
-    pages = page_links(request.GET, "page", models, MODELS_EACH_PAGE)
-    csv = link(request.GET, format="csv", table=None)
-    return {**shown, "answers": replace(shown["answers"], total=models, pages=pages, csv=csv)}
-
-
-def _file(request: HttpRequest, tables: Sequence[Table[Any]]) -> HttpResponse:
-    by_name = {table.name: table for table in tables}
-    return table_response(by_name.get(request.GET.get("table", ""), tables[0]), request)
-
-
-# The list of the questions of a benchmark, the hardest or the easiest first.
-
-
-class QuestionsForm(forms.Form):
-    """Filters over the questions of a benchmark, and their order."""
-
-    search = forms.CharField(required=False, max_length=100, label="Subject, sentence or answer")
-
-    def __init__(self, data: Any, relations: Sequence[Relation], judged: bool) -> None:
-        super().__init__(data, label_suffix="")
-        names = {relation.label: relation_name(relation) for relation in relations}
-        self.fields["relation"] = _choice_field("Relation", names)
-        for tag in PAIR_TAGS:
-            values = values_of_tag(relations, tag)
-            if len(values) > 1:
-                self.fields[tag] = _choice_field(
-                    labels.dimension(tag), {value: tag_text(tag, value) for value in values if value}
-                )
-        if judged:
-            self.fields["order"] = forms.ChoiceField(required=False, choices=list(ORDERS.items()), label="Order")
-        self.full_clean()
-
-    @property
-    def choice(self) -> Choice:
-        """The choice of the reader; values that are not valid are left out."""
-        chosen = {name: value for name, value in self.cleaned_data.items() if value}
-        return Choice(**{"order": HARDEST, **chosen})
-
-
-def _choice_field(label: str, titles: Mapping[str, str]) -> forms.ChoiceField:
-    """Return a field that chooses one of several values, which pages call by their titles, or all of them."""
-    return forms.ChoiceField(required=False, choices=[("", "all"), *titles.items()], label=label)
-
-
-def questions_view(request: HttpRequest, name: str) -> HttpResponse:
-    benchmark = get_object_or_404(Benchmark, named(name), current=True)
-    judged = bool(benchmark.correctness.column)
-    try:
-        form = QuestionsForm(request.GET, read_questions(benchmark).relations, judged)
-        chosen = difficulties(benchmark, form.choice)
-    except ProbingError as error:
-        return question_missing(request, benchmark, error)
-    page = page_of(chosen, request)
-    is_whole_file = request.GET.get("format") in FORMATS and "page" not in request.GET
-    rows = [_question_row(benchmark, question) for question in (chosen if is_whole_file else page)]
-    columns = question_columns(benchmark, judged)
-    if file := download(request, {"questions": (columns, rows)}):
-        return file
-    context = {
-        "benchmark": benchmark,
-        "form": form,
-        "questions": rows,
-        "page": page,
-        "filled": filled(rows, columns),
-        "judged": judged,
-        "words": pages_of(benchmark).words,
-        "has_shares": any(question.answered for question in chosen),
-    }
-    return render(request, "questions.html", context)
-
-
-def question_columns(benchmark: Benchmark, judged: bool) -> list[str]:
-    """Return the columns of the CSV; those on right answers only where answers are right or wrong."""
-    truth = ["truth"] if pages_of(benchmark).question_form is STATEMENT else []
-    answer, counts = (["answer"], ["answered", "right", "share"]) if judged else ([], [])
-    return ["id", "question", *truth, *answer, "relation", *PAIR_TAGS, *counts]
-
-
-def _question_row(benchmark: Benchmark, question: RatedQuestion) -> dict[str, Any]:
-    relation, item = question.relation, question.item
-    options = relation.options_of(item)
-    return {
-        "id": question_id(relation, item),
-        "question": usual_sentence(benchmark, pages_of(benchmark).question_form, relation, item),
-        "href": question_url(benchmark, relation, item),
-        "language": language_of(relation),
-        "truth": "" if item.is_true is None else TRUTH_VALUES[item.is_true],
-        "answer": "; ".join(options[number] for number in item.answers),
-        "relation": relation_name(relation),
-        **{tag: str(relation.tags.get(tag, "")) for tag in PAIR_TAGS},
-        "answered": question.answered,
-        "right": question.right if question.answered else None,
-        "share": question.share,
     }

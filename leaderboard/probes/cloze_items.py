@@ -1,19 +1,18 @@
 """Single items of cloze: how they are listed, and the page of one with the answer marked."""
 
-from typing import Any, NamedTuple
+import re
+from typing import Any
 
 from leaderboard.figures.comparisons import ModelAnswer
 from leaderboard.figures.item_rows import Row
 from leaderboard.models import Run
 from leaderboard.probes.items import PLACE_COLUMNS, ColumnValues, ItemColumns, ItemRow, RunAnswer, facts_table
 from leaderboard.probes.wording import ONE_COUNTS
-from leaderboard.ui import cells
-from leaderboard.ui.cells import Cell
-from leaderboard.ui.tables import Column, Table
 from probing.probes.cloze import Cloze
 from probing.template import BLANK_TEXT
 
 FIRST_WORDS = 5  # words at a blank that a comparison shows
+RANKING = ("place", "word", "log_prob", "right")  # the columns of the words at a blank
 ANSWER = {"answer_label": "Answer that counts"}
 RANKED = ANSWER | {"prediction_label": "Ranked first", "correct": "In top {k}"}
 WRITTEN = ANSWER | {"prediction_label": "Continuation", "correct": "Within {k} tokens", "rank": "Tokens needed"}
@@ -64,14 +63,17 @@ MODEL_ANSWER = ModelAnswer(("predictions", "prediction_label", "rank"), _answer_
 def run_answer(item: ItemRow) -> RunAnswer:
     """Return a sentence with its blank, and what the model put there."""
     row = item.row
+    continuation = " ".join(row["continuation"].split())
     context: dict[str, Any] = {
         "row": row,
         "blank": row["statement"].partition(BLANK_TEXT),
         "said": verdict(row, k_of(item.run)),
-        "written": _continuation(row),
+        "written": _around_answer(continuation, row["answer_label"]) if continuation else None,
     }
-    ranking = [_ranking_table(row)] if row.get("predictions") else []
-    return RunAnswer("parts/answer_facts.html", context, [*ranking, facts_table(item, ITEM_COLUMNS, ABOVE_FACTS)])
+    tables = [facts_table(item, ITEM_COLUMNS, ABOVE_FACTS)]
+    if row.get("predictions"):
+        tables.insert(0, {"name": "ranking", "columns": RANKING, "rows": _ranking(row)})
+    return RunAnswer("parts/answer_facts.html", context, tables)
 
 
 def verdict(row: Row, k: int) -> str:
@@ -88,35 +90,19 @@ def verdict(row: Row, k: int) -> str:
     return f"{right}: the answer is not a single token of the model's vocabulary and therefore has no place."
 
 
-def _continuation(row: Row) -> Cell | None:
-    """Return the model's continuation with the answer marked, None where there is none."""
-    text = " ".join(row["continuation"].split())
-    return cells.marked(text, row["answer_label"]) if text else None
+def _around_answer(text: str, answer: str) -> tuple[str, str, str]:
+    """Return the text before the first place that has the answer as a whole word, in any case, the answer, the rest.
+
+    Without such a place the first piece is the whole text.
+    """
+    match = re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text, re.IGNORECASE)
+    return (text[: match.start()], match[0], text[match.end() :]) if match else (text, "", "")
 
 
-class RankedWord(NamedTuple):
-    """A word that the model puts at the blank; `rank` counts from 1."""
-
-    rank: int
-    text: str
-    log_prob: float
-    right: bool
-
-    def cell(self) -> Cell:
-        return cells.marked(self.text, self.text) if self.right else cells.text(self.text)
-
-
-def _ranking_table(row: Row) -> Table[RankedWord]:
+def _ranking(row: Row) -> list[Row]:
+    """Return the words that the model puts at the blank; places count from 1."""
     words = zip(row["predictions"], row["log_probs"], strict=True)
-    return Table(
-        name="ranking",
-        caption="Most probable words at the blank",
-        columns=[
-            Column("place", "Place", lambda word: cells.number(word.rank), align="number"),
-            Column("word", "Word", RankedWord.cell),
-            Column("log_prob", "Log-probability", lambda word: cells.number(word.log_prob, 2), align="number"),
-            Column("right", "Right", lambda word: cells.yes_no(word.right)),
-        ],
-        rows=[RankedWord(rank, *word, rank == row["rank"]) for rank, word in enumerate(words, 1)],
-        sortable=False,
-    )
+    return [
+        {"place": place, "word": word, "log_prob": log_prob, "right": place == row["rank"]}
+        for place, (word, log_prob) in enumerate(words, 1)
+    ]

@@ -1,7 +1,7 @@
 """A run's items: the columns in which they are listed, and what the page of a question shows of the run's answer."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import exp
 from typing import Any, NamedTuple
 
@@ -12,8 +12,6 @@ from leaderboard.figures.item_rows import Row
 from leaderboard.models import Run
 from leaderboard.probes.wording import RIGHT_OR_WRONG, AnswerWords, Names, group_title, relation_names
 from leaderboard.ui import cells, labels
-from leaderboard.ui.cells import Cell
-from leaderboard.ui.tables import Column, Table
 from probing.analysis.paired_tests import CORRECT
 from probing.benchmark import ROW_KEY, Item, Relation
 from probing.probes.choices import OTHER_BLANK
@@ -36,7 +34,7 @@ GROUPS = ("culture_pair", "language", "relation", "fact_type")  # pages call the
 COUNTED = ("template", "index")  # pages count them from 1; addresses and CSV have the numbers, which count from 0
 # Columns that no table of facts repeats, because the page says them above it.
 PLACE_COLUMNS = ("relation", "template", "index")
-SHARE_HELP = "Softmax of the scores over the options."
+OPTIONS = ("option", "score", "share", "right", "chosen")  # the columns of a run's options
 HELP = {"margin": "Log-probability of the answer minus that of the best wrong option."}
 
 
@@ -176,21 +174,14 @@ class ItemRow(NamedTuple):
 
 
 class RunAnswer(NamedTuple):
-    """What the page of a question shows of a run's answer: a template of that part, its context, and its tables."""
+    """What the page of a question shows of a run's answer: a template of that part, its context, and its tables.
+
+    A table has the `name` of its file, the `columns` of that, and its `rows`; the template has the rows by this name.
+    """
 
     template: str
     context: dict[str, Any]
-    tables: Sequence[Table[Any]]
-
-
-class ScoredOption(NamedTuple):
-    """An option of the answer space. `share` is its probability, given that exactly one of the options is right."""
-
-    label: str
-    score: float
-    share: float
-    right: bool
-    chosen: bool
+    tables: Sequence[Mapping[str, Any]]
 
 
 def answer_among_options(item: ItemRow, words: AnswerWords = RIGHT_OR_WRONG) -> RunAnswer:
@@ -210,7 +201,7 @@ def answer_in_template(item: ItemRow, template: str, words: AnswerWords = RIGHT_
         "statement": _three_pieces(text, names[row["answer"]]),
         "chosen": _three_pieces(text, row["prediction_label"]),
     }
-    options = _options_table(_scored_options(names, row), row.get("language", ""), words)
+    options = {"name": "options", "columns": OPTIONS, "rows": _options(names, row)}
     return RunAnswer("parts/answer_among_options.html", context, [options])
 
 
@@ -226,14 +217,19 @@ def _three_pieces(text: Prompt, option: str) -> tuple[str, str, str]:
     return filled.text[: filled.start], filled.text[filled.start : filled.end], filled.text[filled.end :]
 
 
-def _scored_options(names: Sequence[str], row: Row) -> list[ScoredOption]:
-    """Return the options, the best first."""
-    shares = shares_of(row["scores"])
+def _options(names: Sequence[str], row: Row) -> list[Row]:
+    """Return the options, the best first; the share is an option's probability, given that exactly one is right."""
     options = [
-        ScoredOption(label, score, share, number in row["answers"], number == row["prediction"])
-        for number, (label, score, share) in enumerate(zip(names, row["scores"], shares, strict=True))
+        {
+            "option": label,
+            "score": score,
+            "share": share,
+            "right": number in row["answers"],
+            "chosen": number == row["prediction"],
+        }
+        for number, (label, score, share) in enumerate(zip(names, row["scores"], shares_of(row["scores"]), strict=True))
     ]
-    return sorted(options, key=lambda option: -option.score)
+    return sorted(options, key=lambda option: -option["score"])
 
 
 def shares_of(scores: Sequence[float]) -> list[float]:
@@ -244,46 +240,18 @@ def shares_of(scores: Sequence[float]) -> list[float]:
     return [weight / total for weight in weights]
 
 
-def _options_table(options: list[ScoredOption], lang: str, words: AnswerWords) -> Table[ScoredOption]:
-    return Table(
-        name="options",
-        caption="Options, the best first",
-        columns=[
-            Column("option", "Option", lambda option: cells.text(option.label, lang=lang), align="head"),
-            Column("score", "Log-probability", lambda option: cells.number(option.score, 2), align="number"),
-            Column("share", "Share", lambda option: cells.share(option.share), SHARE_HELP, align="score"),
-            Column("right", labels.sentence(words.right), lambda option: cells.yes_no(option.right)),
-            Column("chosen", "Chosen", lambda option: cells.yes_no(option.chosen)),
-        ],
-        rows=options,
-        band=lambda option: "right" if option.right else "wrong" if option.chosen and not words.both_true else "",
-    )
-
-
-StoredFact = tuple[str, cells.Cell]
-
-
-def facts_table(item: ItemRow, columns: ItemColumns, above: Sequence[str] = PLACE_COLUMNS) -> Table[StoredFact]:
+def facts_table(item: ItemRow, columns: ItemColumns, above: Sequence[str] = PLACE_COLUMNS) -> dict[str, Any]:
     """Return everything stored of an item that is not shown above the table, named as in the list of items."""
     row, names = item.row, relation_names(item.run)
     facts = [
-        (column["title"], _stored_cell(column, row, names))
+        {
+            "name": column["title"],
+            "stored": exported_value(row[column["stored"]]),
+            "text": stored_text(column["stored"], row[column["stored"]], names),
+            "language": row.get("language", "") if column["is_text"] else "",
+        }
         for column in columns.shown(item.run, item_rows.ends(item.run), everything=True)
         if column["name"] not in above
     ]
-    return Table(
-        name="facts",
-        caption="Further details",
-        columns=[
-            Column("name", "Name", lambda fact: cells.text(fact[0]), align="head"),
-            Column("stored", "Value", lambda fact: fact[1]),
-        ],
-        rows=[(title, cell) for title, cell in facts if cell.value not in (None, "", row["subject"])],
-        sortable=False,
-    )
-
-
-def _stored_cell(column: Mapping[str, Any], row: Row, names: Names) -> Cell:
-    value = row[column["stored"]]
-    cell = cells.stored(value, row.get("language", "") if column["is_text"] else "")
-    return replace(cell, text=stored_text(column["stored"], value, names))
+    rows = [fact for fact in facts if fact["stored"] not in (None, "", row["subject"])]
+    return {"name": "facts", "columns": ("name", "stored"), "rows": rows}

@@ -95,12 +95,13 @@ def table(
     page: Page[Any] | None = None,
     main: bool = False,
     folded: bool = False,
+    file_of_page: bool = False,
 ) -> SafeString:
     """Put head and body of a table (`content`) into a box that scrolls, above their number and their CSV.
 
     A table on several pages has its `page`, and without `rows` there is a sentence, `empty`. The parameters of the
     `main` table of a page have no prefix. Narrow screens show the cells of a `folded` table that have this class only
-    to readers who ask for all values.
+    to readers who ask for all values. The CSV has all pages, unless it is a `file_of_page`, as the page is.
     """
     query, word = context["request"].GET, parameter("page", "" if main else name)
     sort_links = context.render_context.get(SORT_LINKS, [])
@@ -114,7 +115,7 @@ def table(
         "folded": folded,
         "total": page.paginator.count if page else len(rows),
         "pages": page_links(query, word, page.paginator.count, page.paginator.per_page) if page else [],
-        "csv": link(query, **{"format": "csv", "table": name, word: None}),
+        "csv": link(query, **{"format": "csv", "table": name, **({} if file_of_page else {word: None})}),
         "sort_links": sort_links,
     }
     return render_to_string("cells/table.html", around)

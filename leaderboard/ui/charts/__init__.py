@@ -2,7 +2,7 @@
 
 from leaderboard.ui.charts.basics import Chart, Plot, Point
 from leaderboard.ui.charts.dot_plots import ModelDot, Strip, beside, dots, favoured, forest, headed_dots, strips
-from leaderboard.ui.charts.plots import boxes, changes, square, violins
+from leaderboard.ui.charts.plots import boxes, by_size, changes, square, violins
 from leaderboard.ui.charts.scaling_chart import SizedScore, scaling_curve
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Strip",
     "beside",
     "boxes",
+    "by_size",
     "changes",
     "dots",
     "favoured",

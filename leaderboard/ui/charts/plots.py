@@ -24,6 +24,7 @@ from leaderboard.ui.charts.basics import (
     links,
     marker_symbol,
     new_trace,
+    parameter_axis,
     power_axis,
     range_in_view,
     row_axis,
@@ -31,6 +32,7 @@ from leaderboard.ui.charts.basics import (
     with_chance_line,
 )
 
+FLAT = 180  # height in pixels of a chart with two levels
 PUBLISHED = ", published"  # at the end of a group's name
 
 
@@ -79,6 +81,15 @@ def square(points: Sequence[Point], x_title: str, y_title: str) -> Plot:
         annotations=[_name_beside(point) for point in farthest(points)],
         showlegend=len(traces) > 1,
     )
+
+
+def by_size(points: Sequence[Point], ends: tuple[str, str]) -> Plot:
+    """Plot shares of models along a line of sizes (`x`); `ends` says what the shares 0 and 1 mean."""
+    (trace,) = _traces_by_group(points, [""])
+    trace.update(error_y=None, hovertemplate="%{text}<br><b>%{y:.2f}</b>, %{x:.3s} parameters<extra></extra>")
+    trace["marker"]["opacity"] = 0.75
+    yaxis = {"range": [-0.2, 1.2], "tickvals": [0, 1], "ticktext": list(ends)}
+    return figure([trace], FLAT, xaxis=parameter_axis(points), yaxis=yaxis)
 
 
 def farthest(points: Sequence[Point], number: int = 3) -> list[Point]:

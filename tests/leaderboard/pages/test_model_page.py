@@ -163,7 +163,7 @@ def test_the_words_of_the_domains_go_from_the_lowest_figure_to_the_highest(clien
     run = make.finished(small, 0.4, make.model("org/name"), artefact="runs/1")
     make.score(run, 0.7, "domain", "Sports")
     make.score(run, 0.65, "domain", "Sports", metric="chance")
-    summary = client.get("/models/org/name/").context["known_chart"].summary
+    summary = client.get("/models/org/name/").context["charts"]["known"].summary
     assert "from 0.400 (Arts) to 0.700 (Sports)" in summary
 
 

@@ -1,6 +1,7 @@
 """/benchmarks/<slug>/items/ : the questions by difficulty, and the page of one with every model's answer."""
 
 import re
+from collections import Counter
 from urllib.parse import quote
 
 import pandas as pd
@@ -116,9 +117,30 @@ ADDRESS = f"{QUESTIONS}P30-1/"
 
 def test_the_page_shows_the_sentence_with_its_blank_and_the_right_answer(client: Client, answered: Site) -> None:
     page = client.get(ADDRESS).content.decode()
-    assert "Egypt is located in" in page
+    assert "<title>Egypt is located in ____. · " in page
+    assert "Egypt is located in" in page.partition("<h1")[2]
     assert "(blank)" in page
-    assert "<strong >Africa</strong>" in page or "<strong>Africa</strong>" in page
+    assert "<strong >Africa</strong>" in page
+
+
+def test_models_stand_along_a_line_of_sizes_and_lead_to_their_answers(client: Client, answered: Site) -> None:
+    rows = {row["model"]: row for row in csv_rows(client, ADDRESS)}
+    (trace,) = client.get(ADDRESS).context["charts"]["sizes"].figure.data
+    sizes = {run.model.hub_id: run.model.parameters for run in (answered.first, answered.second)}
+    assert dict(zip(trace["text"], trace["x"], strict=True)) == sizes
+    assert set(trace["customdata"]) == {f"{ADDRESS}?run={run.pk}" for run in (answered.first, answered.second)}
+    for model, share in zip(trace["text"], trace["y"], strict=True):
+        assert share == int(rows[model]["right"]) / 2
+    answered.first.model.parameters = None
+    answered.first.model.save()
+    assert "sizes" not in client.get(ADDRESS).context["charts"], "one point makes no line"
+
+
+def test_wrong_answers_are_counted_over_all_wordings(client: Client, answered: Site) -> None:
+    rows = csv_rows(client, ADDRESS)
+    wrong = Counter(row[f"answer_{n}"] for row in rows for n in (0, 1) if row[f"right_{n}"] == "false")
+    instead = client.get(ADDRESS).context["instead"]
+    assert {(row["answer"], row["number"], row["of"]) for row in instead} == {(*pair, 4) for pair in wrong.items()}
 
 
 def test_every_model_has_a_row_with_its_stored_answer_to_each_wording(client: Client, answered: Site) -> None:
@@ -137,7 +159,7 @@ def test_difficulty_counts_the_models_that_are_right_in_each_wording(client: Cli
     wordings = client.get(ADDRESS).context["wordings"]
     rows = pd.concat([make.stored_rows(answered.first), make.stored_rows(answered.second)])
     rows = rows[(rows["relation"] == "P30") & (rows["index"] == 1)]
-    assert [(wording.answered, wording.right) for wording in wordings] == [
+    assert [(wording["answered"], wording["right"]) for wording in wordings] == [
         (2, int(rows.loc[rows["template"] == template, "correct"].sum())) for template in (0, 1)
     ]
 
@@ -173,7 +195,7 @@ def test_the_questions_of_every_probe_have_a_previous_and_a_next_one(client: Cli
 def test_the_page_about_a_run_shows_every_option_and_leads_to_all_models(client: Client, answered: Site) -> None:
     response = client.get(f"{ADDRESS}?run={answered.first.pk}&wording=2")
     page = response.content.decode()
-    assert {row.label for row in response.context["tables"]["options"].table.rows} == {"Africa", "Asia", "Europe"}
+    assert {row["option"] for row in response.context["options"]} == {"Africa", "Asia", "Europe"}
     assert [line["model"] for line in csv_rows(client, f"{ADDRESS}?run={answered.first.pk}")] == ["org/first"]
     assert f'<a href="{ADDRESS}">this question in all models</a>' in page
     assert f"/runs/{answered.first.pk}/items/?relation=P30" in page
@@ -225,7 +247,7 @@ def test_a_run_that_is_not_on_the_benchmark_is_not_found(client: Client, site: S
 def test_a_wording_that_was_not_asked_is_the_first_one(client: Client, answered: Site) -> None:
     for wording in ("9", "0", "first"):
         wordings = client.get(f"{ADDRESS}?wording={wording}").context["wordings"]
-        assert [shown.current for shown in wordings] == [True, False], wording
+        assert [shown["current"] for shown in wordings] == [True, False], wording
 
 
 def test_a_tie_is_called_one(client: Client, site: Site) -> None:
@@ -253,6 +275,7 @@ def test_an_unknown_question_is_not_found_and_shows_a_way_on(
 ) -> None:
     malformed = ("P30", "-1", "P30--1", "P30-1.5", "P30-999999999999999999999999", "P30-١", "../../etc/passwd-1")
     hostile = ("<script>-1", "' OR 1=1 ---1", "\u202eP30-1", "x" * 2000 + "-1")
+    assert client.get("/benchmarks/nothing/items/P30-1/").status_code == 404
     for name in ("P30-99", "P99-0", *malformed, *hostile):
         with subtests.test(name[:20]):
             response = client.get(f"/benchmarks/small/items/{quote(name, safe='')}/")
@@ -263,10 +286,6 @@ def test_an_unknown_question_is_not_found_and_shows_a_way_on(
             assert "<script>-1" not in page
             assert "\u202e" not in page
             assert len(page) < 20_000
-
-
-def test_questions_of_an_unknown_benchmark_are_not_found(client: Client, db: None) -> None:
-    assert client.get("/benchmarks/nothing/items/P30-1/").status_code == 404
 
 
 def test_a_question_that_nobody_answered_has_a_page(client: Client, small: Benchmark) -> None:
@@ -293,7 +312,7 @@ def test_ten_models_a_page_are_read_and_no_others(
     second = csv_rows(client, f"{ADDRESS}?page=2")
     names = {row["model"] for row in csv_rows(client, ADDRESS)} | {row["model"] for row in second}
     assert names == {run.model.hub_id for run in runs}
-    assert first.context["tables"]["answers"].total == 12
+    assert first.context["page"].paginator.count == 12
 
 
 def test_models_are_filtered_by_name_and_by_outcome(client: Client, answered: Site) -> None:
