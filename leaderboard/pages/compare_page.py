@@ -1,14 +1,12 @@
 """/compare/?m=…&m=… : a paired comparison of two to eight runs on the same items."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from math import isnan
 from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import render
-from django.utils.text import slugify
 
 from leaderboard.exports.references import Reference
 from leaderboard.figures.comparisons import (
@@ -27,8 +25,8 @@ from leaderboard.figures.comparisons import (
 from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import models_named
 from leaderboard.figures.scores import OVERALL_SLICE
-from leaderboard.figures.training import Percent, StepScore, Trajectories, on_several_benchmarks
 from leaderboard.models import Benchmark, Run, Score
+from leaderboard.pages.compared_benchmarks import compared_benchmarks
 from leaderboard.pages.comparison_words import (
     Side,
     compared_runs,
@@ -38,7 +36,7 @@ from leaderboard.pages.comparison_words import (
     verdict,
 )
 from leaderboard.pages.favoured_answers import compared_answers
-from leaderboard.pages.rendering import page_reference, show
+from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of, part_in_words, switches
 from leaderboard.probes.items import item_url
@@ -52,12 +50,11 @@ from leaderboard.probes.wording import (
     sentences,
     several_answers,
 )
-from leaderboard.tables import FORMATS, Files, download, filled, ordered, page_of
-from leaderboard.ui import cells, charts, labels
-from leaderboard.ui.charts.basics import Chart, Point, range_in_view
+from leaderboard.tables import FORMATS, download, filled, ordered, page_of
+from leaderboard.ui import labels
+from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.sections import Anchor, Fold, Section, section
-from leaderboard.ui.tables import Column, Table, source
+from leaderboard.ui.tables import source
 from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS
 from probing.errors import ProbingError
 
@@ -105,12 +102,14 @@ def _comparison_page(
     metric = pages.metric_label(runs[0].benchmark.main_metric)
     sides, groups = compared_runs(runs, comparison.differences), group_figures(comparison.differences)
     tables, files = _tables(request, sides, groups, comparison, names)
-    if (request.GET.get("table") or "differences") in files and (file := download(request, files)):
+    probe, favoured = pages.comparison_parts(runs, request.GET, pair), compared_answers(runs, request)
+    on_benchmarks = compared_benchmarks(runs, [side["name"] for side in sides], request)
+    for part in (probe, on_benchmarks, favoured):
+        files |= part.get("files", {})
+    reference = comparison_reference(request, runs)
+    if file := download(request, files) or reference_file(request, reference):
         return file
     figures = comparison_charts(sides, groups, comparison.differences, labels.within(metric), names)
-    probe = pages.comparison_parts(runs, request.GET, pair)
-    on_benchmarks, favoured = benchmarks_fold(runs, [side["name"] for side in sides]), compared_answers(runs, request)
-    folds = [on_benchmarks] if on_benchmarks else []
     context = {
         **_chosen_runs(request, runs),
         **tables,
@@ -124,14 +123,13 @@ def _comparison_page(
         "probe": probe,
         "switches": part_switches,
         "part": pair.title if pair else "",
-        "folds": [(fold, fold.is_open(request.GET)) for fold in folds],
         "favoured": favoured,
-        "contents": contents(figures, has_answers=bool(len(comparison.right)), has_details=bool(folds or favoured)),
+        "on_benchmarks": on_benchmarks,
+        "contents": contents(figures, [*on_benchmarks, *favoured], has_answers=bool(len(comparison.right))),
+        "charts": {figure.name: figure for figure in figures},
+        **what_is_cited(request, reference),
     }
-    folded = [section for fold in folds for section in fold.sections]
-    reference = comparison_reference(request, runs)
-    files_of_parts = {**probe.get("files", {}), **favoured.get("files", {})}
-    return show(request, "compare.html", context, (), figures, (), folded, reference, files_of_parts)
+    return render(request, "compare.html", context)
 
 
 def _averaged(benchmark: Benchmark, differences: Sequence[Row]) -> str:
@@ -140,15 +138,16 @@ def _averaged(benchmark: Benchmark, differences: Sequence[Row]) -> str:
     return labels.number_of(len(relations), "relation") if benchmark.correctness.macro else ""
 
 
-def contents(figures: Sequence[Chart], *, has_answers: bool, has_details: bool) -> list[Anchor]:
+def contents(figures: Sequence[Chart], folds: Sequence[object], *, has_answers: bool) -> list[dict[str, str]]:
     """Return the page's contents list: what a reader may jump to, in the order of the page."""
     titles = {"groups": "Groups", "relations": "Relations"}
-    return [
-        *(Anchor(f"section-{figure.name}", titles.get(figure.name, figure.title)) for figure in figures),
-        *([Anchor("disagreements", "Disagreements")] if has_answers else []),
-        *([Anchor("details", "Behind the figures")] if has_details else []),
-        Anchor("differences", "Differences"),
-    ]
+    entries = {
+        **{f"section-{figure.name}": titles.get(figure.name, figure.title) for figure in figures},
+        **({"disagreements": "Disagreements"} if has_answers else {}),
+        **({"details": "Behind the figures"} if folds else {}),
+        "differences": "Differences",
+    }
+    return [{"id": anchor, "title": title} for anchor, title in entries.items()]
 
 
 def _form(request: HttpRequest, names: Sequence[str], context: dict[str, Any], status: int = 200) -> HttpResponseBase:
@@ -166,7 +165,8 @@ def _side_by_side(request: HttpRequest, names: Sequence[str], slug: str, error: 
     runs = [row.run for row in rows[: len(names)]]
     pages, benchmark = pages_of(runs[0].benchmark), runs[0].benchmark
     figures = [_side_by_side_row(row) for row in rows]
-    if file := download(request, {"runs": (SIDE_BY_SIDE, figures)}):
+    reference = comparison_reference(request, runs)
+    if file := download(request, {"runs": (SIDE_BY_SIDE, figures)}) or reference_file(request, reference):
         return file
     context = {
         **_chosen_runs(request, runs),
@@ -175,8 +175,9 @@ def _side_by_side(request: HttpRequest, names: Sequence[str], slug: str, error: 
         "scale": _scale(row.score for row in rows),
         "metric": pages.metric_label(pages.main_metric(benchmark)),
         "differ": len({row.choice for row in rows[: len(names)]}) > 1,
+        **what_is_cited(request, reference),
     }
-    return show(request, "compare.html", context, reference=comparison_reference(request, runs))
+    return render(request, "compare.html", context)
 
 
 def _side_by_side_row(row: FigureBesideOthers) -> Row:
@@ -187,7 +188,6 @@ def _side_by_side_row(row: FigureBesideOthers) -> Row:
         "figure": row.score,
         "mark": "" if row.run.provenance == Run.Provenance.BASELINE else row.run.provenance,
         "heading": labels.sentence(settings),
-        "source": source(row.run),
         "name": row.run.name,
         "run": row.run.pk,
         "settings": settings,
@@ -238,7 +238,7 @@ def read_pattern(text: str, runs: int) -> Pattern | None:
 
 def _tables(
     request: HttpRequest, sides: Sequence[Side], groups: Sequence[Row], comparison: Comparison, names: Names
-) -> tuple[dict[str, Any], Files]:
+) -> tuple[dict[str, Any], dict[str, tuple[Sequence[str], Sequence[Row]]]]:
     """Return what the page shows of its tables, and the tables as files, with all rows unless a page is named."""
     runs = [_run_row(side, sides, request.GET) for side in sides]
     differences = ordered([_difference_row(row, sides, names) for row in comparison.differences], request, DIFFERENCES)
@@ -282,7 +282,6 @@ def _run_row(side: Side, sides: Sequence[Side], query: QueryDict) -> Row:
         **side,
         "change": change and Score(value=change["difference"], low=change["low"], high=change["high"]),
         "first_href": _with_runs(query, [str(run.pk), *numbers]) if change else "",
-        "source": source(run),
         "run": run.pk,
         **{name: getattr(side["figure"], name) for name in SCORE},
         "difference": change.get("difference"),
@@ -437,101 +436,3 @@ def _pattern_caption(sides: Sequence[Side], pattern: Pattern, words: AnswerWords
 
 def _chosen(sides: Sequence[Side], chosen: Sequence[bool]) -> list[Side]:
     return [side for side, is_chosen in zip(sides, chosen, strict=True) if is_chosen]
-
-
-# The fold of a comparison with its models on other benchmarks.
-
-
-BENCHMARKS_TITLE = "On several benchmarks"
-PERCENT_HELP = "The score in percent of that at the first step."
-TRAINING_METHODS = "comparing/#during-training"  # the heading of docs/methods/ that explains the table
-BENCHMARKS_LEAD = "All benchmarks on which exactly these models were measured alike."
-# The scores of the models in their order, by what the benchmark is called.
-BenchmarkScores = Mapping[str, Sequence[StepScore]]
-
-
-def benchmarks_fold(runs: Sequence[Run], names: Sequence[str]) -> Fold | None:
-    """Return the scores of compared runs and of their models on other benchmarks; None without a second benchmark.
-
-    `names`: those of the runs. Two queries.
-    """
-    series = on_several_benchmarks(runs)
-    stored = Trajectories(series)
-    scores: dict[str, Sequence[StepScore]] = {}
-    for part in series:
-        if len(points := stored.overall(part)) == len(runs):
-            title = part.title if scores else part.benchmark.title  # names tell the compared runs themselves apart
-            scores[f"{title}, run {part.runs[0].pk}" if title in scores else title] = points
-    if len(scores) < 2:
-        return None
-    summary = f"{len(names)} models on {len(scores)} benchmarks; the table has the same figures."
-    figure = charts.beside(_points_beside(scores, names, _as_percent), dict.fromkeys(scores, ""), "score")
-    first = section(_benchmarks_table(scores, names), (summary, figure), title="Scores")
-    relative = [
-        _relative_section(scores, names, "In percent of the first model", lambda point: point.percent),
-        _relative_section(
-            scores, names, "Above chance, in percent of the first model", lambda point: point.above_chance
-        ),
-    ]
-    return Fold("benchmarks", BENCHMARKS_TITLE, BENCHMARKS_LEAD, [first, *relative])
-
-
-def _benchmarks_table(scores: BenchmarkScores, names: Sequence[str]) -> Table[tuple[str, str, StepScore]]:
-    """Return the score of each model on each benchmark, in percent of that of the first model as well."""
-
-    def score(row: tuple[str, str, StepScore]) -> cells.Cell:
-        return cells.of_run(cells.of_score(row[2].score), row[2].run)
-
-    def percent(row: tuple[str, str, StepScore]) -> cells.Cell:
-        value, low, high = row[2].percent
-        shown = cells.number(value, 1)
-        return shown if value is None else replace(shown, uncertainty=cells.uncertainty(value, low, high, 1))
-
-    def number(name: str, value: Callable[[StepScore], float | None]) -> Column[tuple[str, str, StepScore]]:
-        return Column(name, "", lambda row: cells.number(value(row[2])), shown=False)
-
-    return Table(
-        name="benchmarks",
-        caption="Every benchmark, in percent of the first point",
-        columns=[
-            Column("model", "Model", lambda row: cells.text(row[1]), align="head"),
-            Column("benchmark", "", lambda row: cells.text(row[2].run.benchmark.name), shown=False),
-            Column("score", "Score", score, align="score"),
-            Column(*("percent", "% of first", percent, PERCENT_HELP), align="number", methods_heading=TRAINING_METHODS),
-            number("percent_low", lambda point: point.percent.low),
-            number("percent_high", lambda point: point.percent.high),
-            number("above_chance", lambda point: point.above_chance.value),
-            number("above_chance_low", lambda point: point.above_chance.low),
-            number("above_chance_high", lambda point: point.above_chance.high),
-            number("run", lambda point: point.run.pk),
-        ],
-        rows=[(title, name, point) for title, of in scores.items() for name, point in zip(names, of, strict=True)],
-        heading=lambda row: row[0],
-        page_size=25,
-    )
-
-
-def _as_percent(point: StepScore) -> Percent:
-    return Percent(point.value, point.score.low, point.score.high)
-
-
-def _points_beside(scores: BenchmarkScores, names: Sequence[str], value: Callable[[StepScore], Percent]) -> list[Point]:
-    """Return the points of each model, one for each benchmark on which it has such a value."""
-    return [
-        Point(title, known.value, known.low, known.high, group=name, href=points[place].run.get_absolute_url())
-        for place, name in enumerate(names)
-        for title, points in scores.items()
-        if (known := value(points[place])).value is not None
-    ]
-
-
-def _relative_section(
-    scores: BenchmarkScores, names: Sequence[str], title: str, value: Callable[[StepScore], Percent]
-) -> Section:
-    """Return a chart of percentages of the first model, whose figures the table of the scores has, or its CSV."""
-    name = slugify(title)
-    points = _points_beside(scores, names, value)
-    figure = charts.beside(points, dict.fromkeys(scores, ""), f"% of {names[0]}")
-    figure.update_layout(xaxis={"range": range_in_view(points, 100.0), "tickformat": ".0f"})
-    summary = f"{names[0]} has 100 % on every benchmark that is shown."
-    return Section(name, title, chart=Chart(name, title, summary, figure))

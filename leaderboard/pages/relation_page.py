@@ -43,7 +43,6 @@ from leaderboard.ui.tables import (
     Column,
     Table,
     score_points,
-    source,
 )
 from probing.benchmark import Relation
 
@@ -126,12 +125,12 @@ def _model_row(score: Any) -> dict[str, Any]:
 
 
 def _models_context(page: Page[dict[str, Any]]) -> dict[str, Any]:
-    """Return what the table of models needs: its rows with their sources, and the columns that they fill."""
+    """Return what the table of models needs: its rows, and the columns that they fill."""
     read_records([row["score"] for row in page])
     shown = filled(page, ("settings", "value", "n", "provenance"))
     has_bars = any(row["value"] is not None and 0 <= row["value"] <= 1 for row in page)
     return {
-        "models": [{**row, "source": source(row["run"])} for row in page],
+        "models": page,
         "page": page,
         "shown": shown,
         "columns": 1 + len(shown),
