@@ -68,7 +68,7 @@ def run_answer(item: ItemRow) -> RunAnswer:
         "row": row,
         "blank": row["statement"].partition(BLANK_TEXT),
         "said": verdict(row, k_of(item.run)),
-        "written": _around_answer(continuation, row["answer_label"]) if continuation else None,
+        "written": around_answer(continuation, row["answer_label"]) if continuation else None,
     }
     tables = [facts_table(item, ITEM_COLUMNS, ABOVE_FACTS)]
     if row.get("predictions"):
@@ -90,7 +90,7 @@ def verdict(row: Row, k: int) -> str:
     return f"{right}: the answer is not a single token of the model's vocabulary and therefore has no place."
 
 
-def _around_answer(text: str, answer: str) -> tuple[str, str, str]:
+def around_answer(text: str, answer: str) -> tuple[str, str, str]:
     """Return the text before the first place that has the answer as a whole word, in any case, the answer, the rest.
 
     Without such a place the first piece is the whole text.

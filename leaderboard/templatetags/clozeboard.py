@@ -29,8 +29,6 @@ register.filter("visible", visible)
 register.filter("lang", markup.language_attributes)
 register.filter(variant_in_words)
 for function in (
-    markup.cell_html,
-    markup.bar_html,
     markup.rows_html,
     markup.heads_html,
     markup.help_html,

@@ -1,6 +1,5 @@
 """Cells of tables: a value for CSV together with the text, the note and the bar that a page shows."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -98,13 +97,6 @@ def several(names: Sequence[tuple[str, str]], lang: str = "") -> Cell:
     """List names, each with a remark; a page keeps their order whichever direction they are written in."""
     joined = "; ".join(f"{name} ({remark})" for name, remark in names)
     return Cell(joined, joined, lang=lang, kind="several", several=tuple(names))
-
-
-def marked(value: str, word: str) -> Cell:
-    """Show a text and highlight the first place where it has the word, as a whole word in upper or lower case."""
-    match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", value, re.IGNORECASE)
-    pieces = (value[: match.start()], match[0], value[match.end() :]) if match else None
-    return Cell(value, value, pieces=pieces)
 
 
 @remembered

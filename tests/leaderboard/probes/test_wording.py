@@ -8,6 +8,7 @@ from leaderboard.figures.item_rows import ItemFilter, Row
 from leaderboard.figures.questions import question_id, question_named, question_url
 from leaderboard.models import Benchmark, Run
 from leaderboard.pages.question_answers import MOST_CONTRASTS, contrasts
+from leaderboard.probes.cloze_items import around_answer
 from leaderboard.probes.items import ItemColumns, ItemRow, answer_among_options, answer_in_template, facts_table
 from leaderboard.probes.wording import (
     example_cell,
@@ -186,6 +187,20 @@ def test_facts_are_what_is_stored_and_not_shown_above_them(site: Site) -> None:
     facts = {fact["name"]: fact["stored"] for fact in table["rows"]}
     assert (facts["Right answer"], facts["Domain"], facts["Relation"]) == ("Africa", "Geographic", "P30")
     assert not {"Right", "Subject", "Scores"} & facts.keys()
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "pieces"),
+    [
+        ("The capital is paris, as Paris says.", "Paris", ("The capital is ", "paris", ", as Paris says.")),
+        ("Parisians live there.", "Paris", ("Parisians live there.", "", "")),
+        ("It costs (5.0) euros.", "(5.0)", ("It costs ", "(5.0)", " euros.")),
+    ],
+)
+def test_the_answer_is_marked_in_a_continuation_as_a_whole_word(
+    text: str, answer: str, pieces: tuple[str, str, str]
+) -> None:
+    assert around_answer(text, answer) == pieces
 
 
 OTHER = {"true": "false", "false": "true"}

@@ -169,24 +169,6 @@ def test_stored_text_keeps_its_language() -> None:
     assert [cells.stored(value, "ar").lang for value in ("باريس", ["باريس"])] == ["ar", "ar"]
 
 
-@pytest.mark.parametrize(
-    ("text", "pieces"),
-    [
-        ("The capital is paris, as Paris says.", ("The capital is ", "paris", ", as Paris says.")),
-        ("Parisians live there.", None),
-        ("It costs $5 (five).", None),
-    ],
-)
-def test_a_word_is_highlighted_as_a_whole_in_any_case_where_it_comes_first(
-    text: str, pieces: tuple[str, str, str] | None
-) -> None:
-    assert cells.marked(text, "Paris").pieces == pieces
-
-
-def test_a_word_with_special_characters_is_highlighted_as_it_is() -> None:
-    assert cells.marked("It costs (5.0) euros.", "(5.0)").pieces == ("It costs ", "(5.0)", " euros.")
-
-
 def test_several_names_are_a_list_on_a_page_and_one_text_in_csv() -> None:
     cell = cells.several([("Paris", "0.6"), ("Rome", "0.3")], lang="fr")
     assert (cell.value, cell.several) == ("Paris (0.6); Rome (0.3)", (("Paris", "0.6"), ("Rome", "0.3")))

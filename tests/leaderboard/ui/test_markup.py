@@ -62,7 +62,10 @@ def test_a_cell_with_an_address_is_a_link() -> None:
 
 
 def test_the_middle_of_three_pieces_is_highlighted() -> None:
-    assert cell_html(cells.marked("a dog barks", "dog")) == '<span class="text">a <mark>dog</mark> barks</span>'
+    assert (
+        cell_html(Cell("a dog barks", "a dog barks", pieces=("a ", "dog", " barks")))
+        == '<span class="text">a <mark>dog</mark> barks</span>'
+    )
 
 
 def test_several_names_are_a_list_with_their_remarks() -> None:
