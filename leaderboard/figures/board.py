@@ -8,7 +8,7 @@ standard error over wordings, where it is known.
 """
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -26,6 +26,7 @@ ERROR = "_sem"  # what follows the name of a metric whose standard error a score
 RUN = ("benchmark", "provenance", "finished")
 MODEL = ("hub_id", "kind", "parameters", "family", "step")
 WEIGHTS = ("quantisation", "adapter_commit", "weights_file", "source")
+SIZES = {"100m": (0, 10**8), "1b": (10**8, 10**9), "10b": (10**9, 10**10), "more": (10**10, 10**16)}
 SCORE = ("metric", "dimension", "group", "value", "low", "high", "cluster_low", "cluster_high", "n", "pk")
 
 
@@ -80,7 +81,13 @@ def _facts(runs: RunQuerySet) -> pd.DataFrame:
     ]
     table = pd.DataFrame(rows, columns=["run", *RUN, *MODEL, "weights", "settings"], dtype=object)
     table["is_measured"] = table["provenance"] == Run.Provenance.MEASURED.value
+    table["size"] = pd.Series(map(size_class, table["parameters"]), table.index, dtype=object)
     return table
+
+
+def size_class(parameters: int | None) -> str:
+    """Return the class of `SIZES` that a model is of; nothing for an unknown size."""
+    return next((name for name, (low, high) in SIZES.items() if low <= (parameters or -1) < high), "")
 
 
 def _with_errors(table: pd.DataFrame, metrics: Collection[str]) -> pd.DataFrame:
@@ -112,6 +119,20 @@ def rows_of(table: pd.DataFrame) -> list[Any]:
 def usual(table: pd.DataFrame, ignored: Collection[str] = ()) -> pd.DataFrame:
     """Return the figures of runs with the usual settings, but for those of these names."""
     return table[table["settings"].map(lambda changed: all(name in ignored for name, _ in changed)).astype(bool)]
+
+
+def filtered(table: pd.DataFrame, search: str = "", chosen: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """Return the figures of models whose names have a text, and that have the chosen values in columns."""
+    kept = table["hub_id"].map(lambda name: search.lower() in name.lower()).astype(bool)
+    for column, value in (chosen or {}).items():
+        kept &= table[column] == value
+    return table[kept]
+
+
+def ordered(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the figures, the highest first and those without a value last; level ones by the names of their models."""
+    keys = table[["hub_id"]].assign(value=table["value"].astype(float))
+    return table.loc[keys.sort_values(["value", "hub_id"], ascending=[False, True], kind="stable").index]
 
 
 def ends(figure: Any) -> tuple[float, float] | None:

@@ -1,56 +1,16 @@
-"""How readers narrow lists of models: facets of a leaderboard, and the names near to a search."""
+"""How readers narrow lists of models: classes of size, sources, and the names near to a search."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from difflib import get_close_matches
 from urllib.parse import unquote
 
-from django.http import QueryDict
 from django.urls import reverse
 
 from leaderboard.models import Benchmark, Model, Run
-from probing.kinds import KINDS
 
 Provenance = Run.Provenance
 REPORTED = (Provenance.PUBLISHED, Provenance.ELSEWHERE)
-SIZES = {"100m": (0, 10**8), "1b": (10**8, 10**9), "10b": (10**9, 10**10), "more": (10**10, 10**16)}
 SIZE_TITLES = {"100m": "below 100 M", "1b": "100 M to 1 B", "10b": "1 B to 10 B", "more": "10 B and more"}
-
-
-@dataclass(frozen=True)
-class RunFacet:
-    """A property by which the leaderboard is narrowed.
-
-    `choices` maps values to titles; `value` returns the one that a run has, or a text that is none of them.
-    """
-
-    name: str
-    title: str
-    choices: Mapping[str, str]
-    value: Callable[[Run], str]
-
-
-def _size(run: Run) -> str:
-    parameters = run.model.parameters or -1
-    return next((name for name, (low, high) in SIZES.items() if low <= parameters < high), "")
-
-
-RUN_FACETS = (
-    RunFacet("kind", "Type", {kind: kind for kind in KINDS}, lambda run: run.model.kind),
-    RunFacet("size", "Size", SIZE_TITLES, _size),
-    RunFacet(
-        "provenance",
-        "Source",
-        {choice.value: choice.label.lower() for choice in (Provenance.MEASURED, *REPORTED)},
-        lambda run: run.provenance,
-    ),
-)
-
-
-def chosen_facets(query: QueryDict) -> dict[str, str]:
-    """Return the choice of each facet in a query string; a choice that does not exist is left out."""
-    chosen = {facet.name: query.get(facet.name, "") for facet in RUN_FACETS}
-    return {facet.name: chosen[facet.name] for facet in RUN_FACETS if chosen[facet.name] in facet.choices}
 
 
 # Models and benchmarks whose names are near to a text, for pages that do not exist and searches without a result.

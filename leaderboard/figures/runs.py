@@ -1,7 +1,7 @@
 """Lists of benchmarks, models and runs. The number of queries never depends on the number of rows."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from django.db.models import (
     Case,
@@ -94,23 +94,11 @@ def runs_on(benchmark: Benchmark) -> list[Run]:
     runs = list(rows.defer(*NOT_LISTED))
     for run in runs:
         run.benchmark = benchmark
-    _read_records_of(run for run in runs if run.is_published)
+    read_records(run for run in runs if run.is_published)
     return runs
 
 
-class OfRun(Protocol):
-    """A row of a list that is about a run."""
-
-    @property
-    def run(self) -> Run: ...
-
-
-def read_records(rows: Iterable[OfRun]) -> None:
-    """Read the records of the runs that rows of a page are about. One query at most."""
-    _read_records_of(row.run for row in rows)
-
-
-def _read_records_of(runs: Iterable[Run]) -> None:
+def read_records(runs: Iterable[Run]) -> None:
     """Read the records of those runs that were read without them. One query, or none if all have theirs."""
     lacking = [run for run in runs if "provenance_record" not in run.__dict__]
     if lacking:

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from django.db.models import Max, Min, Q, QuerySet
 from django.urls import reverse
 
-from leaderboard.figures.benchmarks import CHANCE_ID
-from leaderboard.figures.board import groups_of, rows_of
+from leaderboard.figures.board import groups_of, ordered, rows_of
 from leaderboard.figures.runs import finished, runs_on
 from leaderboard.models import Benchmark, Run, Score
 from probing.analysis.breakdowns import split_group
@@ -172,48 +171,22 @@ def group_url(benchmark: Benchmark, dimension: str, group: str) -> str:
 def slice_scores(benchmark: Benchmark, metric: str, dimension: str, group: str) -> list[Any]:
     """Return the metric of every finished run in one slice, the best first: rows of the board with whole runs."""
     runs = {run.pk: run for run in runs_on(benchmark)}
-    stored = rows_of(groups_of([benchmark.pk], [metric], [dimension], [group]))
-    scores = [score._replace(run=runs[score.run]) for score in stored if score.run in runs]  # none has finished since
-    return sorted(scores, key=lambda score: (score.value is None, -(score.value or 0.0), score.run.model.hub_id))
+    stored = rows_of(ordered(groups_of([benchmark.pk], [metric], [dimension], [group])))
+    return [score._replace(run=runs[score.run]) for score in stored if score.run in runs]  # none has finished since
 
 
-class DotScore(NamedTuple):
-    """The score of a run in a group, reduced to what a dot of a strip shows."""
-
-    run: Run
-    value: float
-
-
-class StripScores(NamedTuple):
-    """The scores of the models that have dots in strips, the lowest first, and the levels of chance, by group.
-
-    `are_all`: whether these are all models.
-    """
-
-    models: Mapping[Slice, Sequence[DotScore]]
-    chance: Mapping[Slice, float]
-    are_all: bool
-
-
-def dot_scores(runs: Sequence[Run], metric: str, dimensions: Collection[str]) -> StripScores:
-    """Return the scores of at most `MOST_DOTS` runs and of the uniform baseline, by group. One query.
+def dot_scores(runs: Sequence[Run], metric: str, dimensions: Collection[str]) -> dict[Slice, list[Score]]:
+    """Map groups to the scores of at most `MOST_DOTS` models, the lowest first. One query.
 
     `runs`: sorted by their figures; those with dots are spread evenly over them. `dimensions`: those of the groups.
     """
-    baselines = {run.pk for run in runs if run.provenance == Run.Provenance.BASELINE and run.model.hub_id == CHANCE_ID}
-    models = [run for run in runs if run.provenance != Run.Provenance.BASELINE]
-    runs_with_dots = {run.pk: run for run in models[:: max(1, -(-len(models) // MOST_DOTS))]}
-    scores: dict[Slice, list[DotScore]] = {}
-    chance: dict[Slice, float] = {}
-    stored = Score.objects.filter(run__in=[*runs_with_dots, *baselines], metric=metric, dimension__in=dimensions)
-    rows = stored.exclude(value=None).order_by("value").values_list("run", "dimension", "group", "value")
-    for run, dimension, group, value in rows:
-        part = Slice(dimension, group)
-        if run in baselines:
-            chance[part] = value or 0.0
-        else:
-            scores.setdefault(part, []).append(DotScore(runs_with_dots[run], value or 0.0))
-    return StripScores(scores, chance, len(runs_with_dots) == len(models))
+    models = {run.pk: run for run in runs[:: max(1, -(-len(runs) // MOST_DOTS))]}
+    scores: dict[Slice, list[Score]] = {}
+    stored = Score.objects.filter(run__in=models, metric=metric, dimension__in=dimensions)
+    for score in stored.exclude(value=None).order_by("value"):
+        score.run = models[score.run_id]
+        scores.setdefault(part_of(score), []).append(score)
+    return scores
 
 
 def main_scores(runs: Iterable[Run], metric_of: Callable[[Benchmark], str]) -> dict[int, Score]:

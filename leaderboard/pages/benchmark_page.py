@@ -1,6 +1,6 @@
 """/benchmarks/<slug>/: what is asked and who is best, with every finished run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
@@ -8,100 +8,97 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from leaderboard.exports.references import benchmark_reference
+from leaderboard.figures.outcomes import ALL_RIGHT, NONE_RIGHT
 from leaderboard.figures.ranks import shown_difference
-from leaderboard.figures.runs import ANY_VERSION
+from leaderboard.figures.runs import ANY_VERSION, finished_runs
 from leaderboard.figures.scores import Slice
-from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, facet_choices, leaderboard
-from leaderboard.models import Benchmark, Run
+from leaderboard.figures.standings import LeaderboardFilter, published_version
+from leaderboard.models import Benchmark
 from leaderboard.models.benchmark import named
+from leaderboard.pages.benchmark_relations import relations_table
 from leaderboard.pages.benchmark_sections import (
-    overlap_fold,
+    differences,
+    overlap_table,
     published_parts,
-    published_sections,
-    replicates_fold,
+    published_table,
+    replicates_table,
 )
 from leaderboard.pages.explorer import models_explorer
-from leaderboard.pages.relation_page import relation_rows, relations_table, strip_scores
 from leaderboard.pages.rendering import page_address, show
-from leaderboard.pages.standings_table import (
-    AXIS,
-    axis_links,
-    chosen_axis,
-    offered_axes,
-    offered_slices,
-    pair_of,
-    read_filter,
-    standings_charts,
-    standings_table,
-)
+from leaderboard.pages.standings_chart import AXIS, axis_links, chosen_axis, offered_axes, standings_charts
+from leaderboard.pages.standings_table import column_choices, models_table, offered_slices, read_filter
 from leaderboard.probes import pages_of
-from leaderboard.probes.benchmark_words import (
-    baselines_in_words,
-    counts,
-    description,
-    sentence_about,
-)
-from leaderboard.probes.culture.pairs import PARAMETER, offered_pairs, switches
-from leaderboard.probes.wording import FREE_TEXT, example_question, group_title, read_relations, relation_name
-from leaderboard.ui import labels
+from leaderboard.probes.benchmark_words import counts, description, sentence_about
+from leaderboard.probes.culture.pairs import PARAMETER, PairInLanguage, chosen_pair, offered_pairs, switches
+from leaderboard.probes.wording import FREE_TEXT, example_questions, read_relations
+from leaderboard.tables import Files, download
 from leaderboard.ui.links import PageLink
-from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, open_sections
-from leaderboard.ui.table_files import table_response, wants_file
-from leaderboard.ui.tables import Table, citation
+from leaderboard.ui.sections import Anchor
 from probing.benchmark import Relation
 from probing.catalog import CATALOG
+
+EXAMPLES = 3
+CLASSES = ("no", *(f"up to {10 * tenth} % of the" for tenth in range(1, 11)), "every")  # of `Benchmark.difficulty`
 
 
 def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     benchmark = get_object_or_404(Benchmark, named(name), current=True)
-    pages = pages_of(benchmark)
+    query, pages = request.GET, pages_of(benchmark)
     offered, relations = offered_slices(benchmark), read_relations(benchmark)
-    filters, pair = read_filter(request.GET, benchmark, offered), pair_of(request.GET, benchmark, offered)
-    board = leaderboard(filters)
-    standings = standings_table(filters, board, pair)
-    if wants_file(request) and request.GET.get("table", standings.name) == standings.name:
-        return table_response(standings, request)
-    versions = _versions(benchmark)
-    context = {
-        **_about(benchmark, versions),
-        **_choices(request.GET, filters, board, offered, relations),
-        "counts": counts(benchmark, relations),
-        "pages": pages,
-        "words": pages.words,
-        "example": example_question(relations, pages.offers_options, in_writing=pages.question_form is FREE_TEXT),
-        "is_pooled": pair is None and bool(offered_pairs(offered)),
-        "pair_switches": switches(request.GET, offered_pairs(offered), pair, everything="All, in groups"),
-        "has_ranks": any(row.rank for row in board.standings),
-        "sources": _sources(board),
-        "baselines": baselines_in_words((row.run for row in board.standings), pages.baseline_note),
+    pair = chosen_pair(query, offered_pairs(offered))
+    filters = read_filter(query, benchmark, offered, pair)
+    models = models_table(request, filters, pair, offered)
+    files: Files = {"leaderboard": (models["columns"], models["file"])}
+    if query.get("table", "leaderboard") in files and (file := download(request, files)):
+        return file
+    versions, version = _versions(benchmark), published_version(benchmark)
+    tables = {
+        "relations": relations_table(request, benchmark, relations, pair, models["standings"]),
+        "published": published_table(request, version, filters.part, pair),
+        "overlap": overlap_table(benchmark, versions),
+        "replicates": replicates_table(request, models["everything"]),
     }
-    strips = strip_scores(filters, board, relations)
-    everything = [*replicates_fold(board.everything), *published_sections(benchmark, pair)]
-    sections, folds = open_sections(everything), [*folds_of(everything), *overlap_fold(benchmark, versions)]
-    context["folds"] = [(fold, fold.is_open(request.GET)) for fold in folds]
-    rows = relation_rows(benchmark, relations, pair, strips)
-    tables: list[Table[Any]] = [standings, relations_table(benchmark, rows, pair)]
-    axes = offered_axes(board, pair)
-    context["axes"] = list(filter(None, [axis_links(request.GET, axes)]))
-    charts = standings_charts(filters, board, pair, chosen_axis(request.GET, axes))
-    context["contents"] = _contents(sections, folds, has_relations=bool(rows))
-    today = timezone.now().date()
-    models = sum(not row.is_baseline for row in board.standings)
-    reference = benchmark_reference(benchmark, models, page_address(request), today)
-    folded = [section for fold in folds for section in fold.sections]
-    context["probe"] = pages.benchmark_parts(benchmark, request.GET, pair)
-    context["published_probe"] = published_parts(benchmark, request.GET, pair)
-    context["explorer"] = models_explorer(request, [row.run for row in board.standings], offered_pairs(offered), pair)
-    files = {**context["probe"].get("files", {}), **context["published_probe"].get("files", {})}
-    files |= {"breakdown": context["explorer"]["file"]} if context["explorer"] else {}
-    return show(request, "benchmark.html", context, tables, charts, sections, folded, reference, files)
+    files = {**files, **{name: (table["columns"], table["file"]) for name, table in tables.items() if table}}
+    of_probe = {
+        "probe": pages.benchmark_parts(benchmark, query, pair),
+        "published_probe": published_parts(version, query, pair),
+    }
+    ranked = [row["run"] for row in models["standings"]]
+    explorer = models_explorer(request, ranked, offered_pairs(offered), pair)
+    files |= {"breakdown": explorer["file"]} if explorer else {}
+    for shown in of_probe.values():
+        files = {**files, **shown.get("files", {})}
+    if file := download(request, files):
+        return file
+    axes = offered_axes(models["standings"], pair)
+    context = {
+        "leaderboard": models,
+        **tables,
+        **of_probe,
+        "explorer": explorer,
+        **_about(benchmark, versions, relations),
+        **_choices(query, filters, pair, offered),
+        "slices": column_choices(offered, filters.slices, relations),
+        "axes": list(filter(None, [axis_links(query, axes)])),
+    }
+    context["contents"] = _contents(context)
+    charts = standings_charts(filters, models["standings"], pair, chosen_axis(query, axes))
+    number = sum(not row["is_baseline"] for row in models["standings"])
+    reference = benchmark_reference(benchmark, number, page_address(request), timezone.now().date())
+    return show(request, "benchmark.html", context, charts=charts, reference=reference)
 
 
-def _contents(sections: Sequence[Section], folds: Sequence[Fold], *, has_relations: bool) -> list[Anchor]:
-    """Return the page's contents list: what a reader may jump to, in the order of the page."""
-    relations = [Anchor("relations", "Relations")] if has_relations else []
-    behind = [Anchor("details", "Behind the figures")] if folds else []
-    return [Anchor("models", "Models"), *anchors(sections), *relations, *behind, Anchor("about", "About")]
+def _choices(
+    query: QueryDict, filters: LeaderboardFilter, pair: PairInLanguage | None, offered: list[Slice]
+) -> dict[str, Any]:
+    """Return what was chosen on the page, and the links that choose a part of the items."""
+    pairs = offered_pairs(offered)
+    return {
+        "filters": filters,
+        "kept": [(name, query[name]) for name in ("sort", PARAMETER, AXIS) if name in query],
+        "is_pooled": pair is None and bool(pairs),
+        "pair_switches": switches(query, pairs, pair, everything="All, in groups"),
+    }
 
 
 def _versions(benchmark: Benchmark) -> list[Benchmark]:
@@ -110,19 +107,39 @@ def _versions(benchmark: Benchmark) -> list[Benchmark]:
     return list(Benchmark.objects.filter(slug__in=slugs).order_by("-created"))
 
 
-def _about(benchmark: Benchmark, versions: Sequence[Benchmark]) -> dict[str, Any]:
+def _about(benchmark: Benchmark, versions: Sequence[Benchmark], relations: Sequence[Relation]) -> dict[str, Any]:
     """Return what the page says of the benchmark itself."""
-    entry = CATALOG.get(benchmark.slug)
-    versions = [row for row in versions if row.slug == benchmark.slug]
+    entry, pages = CATALOG.get(benchmark.slug), pages_of(benchmark)
+    own = [row for row in versions if row.slug == benchmark.slug]
+    in_writing = pages.question_form is FREE_TEXT
     return {
         "benchmark": benchmark,
+        "pages": pages,
+        "about_published": differences(finished_runs(benchmark)) if benchmark.version == ANY_VERSION else "",
         "description": description(benchmark),
         "lead": sentence_about(benchmark),
+        "counts": counts(benchmark, list(relations)),
+        "words": pages.words,
+        "examples": example_questions(relations, pages.offers_options, in_writing=in_writing, most=EXAMPLES),
+        "difficulty": _difficulty(benchmark),
         "citation": benchmark.citation or (entry.citation if entry else ""),
-        "versions": [row for row in versions if row.probe == benchmark.probe and row.version != ANY_VERSION],
-        "probes": _probe_links(benchmark, versions),
+        "versions": [row for row in own if row.probe == benchmark.probe and row.version != ANY_VERSION],
+        "probes": _probe_links(benchmark, own),
         "smallest": shown_difference(benchmark),
     }
+
+
+def _difficulty(benchmark: Benchmark) -> dict[str, Any]:
+    """Return the classes of questions by their share of right answers, with the heights of their bars in percent.
+
+    Nothing before a model was measured, or where answers are not right or wrong.
+    """
+    numbers: list[int] = benchmark.difficulty
+    if not numbers or pages_of(benchmark).words.both_true:
+        return {}
+    most = max(numbers)
+    bars = [(words, number, 100 * number / most) for words, number in zip(CLASSES, numbers, strict=True)]
+    return {"total": sum(numbers), "none": numbers[NONE_RIGHT], "every": numbers[ALL_RIGHT], "bars": bars}
 
 
 def _probe_links(benchmark: Benchmark, versions: Sequence[Benchmark]) -> list[PageLink]:
@@ -132,37 +149,13 @@ def _probe_links(benchmark: Benchmark, versions: Sequence[Benchmark]) -> list[Pa
     return links if len(links) > 1 else []
 
 
-def _choices(
-    query: QueryDict,
-    filters: LeaderboardFilter,
-    board: Leaderboard,
-    offered: list[Slice],
-    relations: Sequence[Relation],
-) -> dict[str, Any]:
-    """Return what the form above the standings offers, and what was chosen there."""
-    return {
-        "filters": filters,
-        "facets": facet_choices(filters, board),
-        "slices": _column_choices(offered, filters, relations),
-        "narrowed": bool(filters.search or filters.narrows),
-        "kept": [(name, query[name]) for name in ("sort", PARAMETER, AXIS) if name in query],
-        "without_figure": list({run.model.hub_id: run for run in board.without_figure}.values()),
-    }
-
-
-def _column_choices(
-    offered: list[Slice], filters: LeaderboardFilter, relations: Sequence[Relation]
-) -> list[tuple[str, list[tuple[Slice, str, bool]]]]:
-    """Return the column chooser: by dimension, each group with its name and with whether it is a column."""
-    names = {relation.label: relation_name(relation) for relation in relations}
-    groups: dict[str, list[tuple[Slice, str, bool]]] = {}
-    for part in offered:
-        name = group_title(part.dimension, part.group, names)
-        groups.setdefault(labels.dimension(part.dimension), []).append((part, name, part in filters.slices))
-    return list(groups.items())
-
-
-def _sources(board: Leaderboard) -> list[tuple[str, str]]:
-    """Return the publications of the rows with their addresses, each once."""
-    published: list[Run] = [row.run for row in board.standings if row.run.reference_url]
-    return list(dict.fromkeys((citation(run), run.reference_url) for run in published))
+def _contents(context: Mapping[str, Any]) -> list[Anchor]:
+    """Return the page's contents list: what a reader may jump to, in the order of the page."""
+    entries = (
+        (True, Anchor("models", "Models")),
+        (context["difficulty"], Anchor("difficult", "Difficulty of questions")),
+        (context["examples"], Anchor("asked", "What is asked")),
+        (context["relations"]["file"], Anchor("relations", "Relations")),
+        (True, Anchor("about", "About")),
+    )
+    return [anchor for is_there, anchor in entries if is_there]

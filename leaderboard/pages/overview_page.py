@@ -8,8 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedi
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
 
-from leaderboard.figures.board import reaches
-from leaderboard.figures.filters import SIZE_TITLES, SIZES
+from leaderboard.figures.board import SIZES, reaches
+from leaderboard.figures.filters import SIZE_TITLES
 from leaderboard.figures.overview import Column, Figure, Provenance, Row, model_rows, parts_by_slug, read, versions
 from leaderboard.figures.scores import OVERALL_SLICE, PART_SETTINGS, Slice, parts_among
 from leaderboard.figures.variants import folded

@@ -1,14 +1,12 @@
 """What a benchmark asks, its topic and its baselines, in words."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from leaderboard.figures.benchmarks import BASELINE_IDS, CHANCE_ID
 from leaderboard.models import Benchmark, Run
 from leaderboard.probes import pages_of
 from leaderboard.ui import labels
-from leaderboard.ui.cells import Cell
 from probing.analysis.accuracy import MAJORITY, MOST_FREQUENT
 from probing.analysis.specificity_metrics import RARER
 from probing.benchmark import Relation
@@ -100,18 +98,6 @@ BASELINES: Mapping[str, Baseline] = {  # by the ids under which their runs are s
     ),
     BASELINE_IDS[RARER]: Baseline("Rarer answer", "always gives the answer that is rarer in a corpus of texts"),
 }
-
-
-def with_baseline_name(cell: Cell, runs: Sequence[Run]) -> Cell:
-    """Return the cell of a model, or of baselines that share a row: the name of the first, and how many are alike."""
-    baselines = [baseline for run in runs if (baseline := BASELINES.get(run.model.hub_id))]
-    if not baselines:
-        return cell
-    (first, *others) = baselines
-    more = f" and {labels.number_of(len(others), 'baseline')} alike" if others else ""
-    return replace(
-        cell, text=f"{first.name}{more}", note=" ".join(f"{baseline.name} {baseline.words}." for baseline in baselines)
-    )
 
 
 def baselines_in_words(runs: Iterable[Run], note: str = "") -> str:

@@ -139,15 +139,17 @@ def language_of(relation: Relation) -> str:
     return str(relation.tags.get("language", ""))
 
 
-def example_question(
-    relations: Sequence[Relation], offers_options: bool = True, *, in_writing: bool = False
-) -> Example | None:
-    """Return the first question in English, or else in any language; `in_writing`: as it is put to chat models."""
+def example_questions(
+    relations: Sequence[Relation], offers_options: bool = True, *, in_writing: bool = False, most: int = 1
+) -> list[Example]:
+    """Return the first questions of relations that are spread evenly over those in English, or else over all.
+
+    `in_writing`: as they are put to chat models.
+    """
     with_items = [relation for relation in relations if relation.items and (relation.questions or not in_writing)]
-    english = [relation for relation in with_items if language_of(relation) in ENGLISH]
-    for relation in [*english, *with_items]:
-        return _example(relation, offers_options, in_writing)
-    return None
+    chosen = [relation for relation in with_items if language_of(relation) in ENGLISH] or with_items
+    step = max(1, len(chosen) // most)
+    return [_example(relation, offers_options, in_writing) for relation in chosen[::step][:most]]
 
 
 def _example(relation: Relation, offers_options: bool, in_writing: bool) -> Example:
@@ -187,17 +189,15 @@ def template_pieces(template: str) -> list[tuple[str, str]]:
     return [(piece, kinds.get(piece, "text")) for piece in pieces if piece]
 
 
-def example_cell(relation: Relation) -> Cell:
-    """Return the first question of a relation with its answer highlighted; of statements, a true one."""
+def example_pieces(relation: Relation) -> tuple[str, str, str]:
+    """Return the first question of a relation before, in and after its answer; of statements, a true one."""
     if not relation.items:
-        return Cell(None, "–")
+        return "", "", ""
     item = relation.items[0]
     if item.is_true is not None:
-        statement = _statements(relation)[0][0]
-        return Cell(statement, statement)
+        return _statements(relation)[0][0], "", ""
     filled = _prompt(relation, item).fill(relation.options_of(item)[item.answers[0]])
-    pieces = (filled.text[: filled.start], filled.text[filled.start : filled.end], filled.text[filled.end :])
-    return Cell(filled.text, filled.text, pieces=pieces, lang=language_of(relation))
+    return filled.text[: filled.start], filled.text[filled.start : filled.end], filled.text[filled.end :]
 
 
 class ShownSentence(NamedTuple):

@@ -33,8 +33,7 @@ def test_a_submitted_model_is_measured_and_appears_by_itself(page: Page) -> None
     page.goto("/benchmarks/small/")
     expect(page.get_by_role("link", name="org/causal")).to_be_visible()
     with page.expect_download() as download:
-        page.locator("#use summary").click()
-        page.locator("#use a[href*='format=csv']").first.click()
+        page.locator("#table-leaderboard a[href*='format=csv']").click()
     with Path(download.value.path()).open(newline="", encoding="utf-8") as file:
         models = [row["model"] for row in csv.DictReader(file)]
     displayed = page.locator("[data-table=leaderboard] tbody .head").all_inner_texts()

@@ -1,44 +1,24 @@
 """The culture pair and the language that a reader chose."""
 
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any
 
 from django.db.models import Count
 from django.http import QueryDict
 
 from leaderboard.figures.scores import PART_SETTINGS, PARTS, Slice, part_of, parts_among
-from leaderboard.figures.standings import Standing
 from leaderboard.models import Run, Score
-from leaderboard.probes.culture.sides import GAP, legend, pair_title
+from leaderboard.probes.culture.sides import GAP, pair_title
 from leaderboard.tables import Row
-from leaderboard.ui import cells, charts, labels
-from leaderboard.ui.charts.basics import Chart, Point
+from leaderboard.ui import labels
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.tables import Column, interval_columns, score_cell, score_columns
 from probing.analysis.breakdowns import CROSSED, join_group, split_group
 from probing.analysis.culture_metrics import west_last
 from probing.benchmark import Relation
 
 PARAMETER, EVERYTHING = "part", "all"
 BY_SIDE = "culture_pair_language_culture"
-MOST_MODELS = 25  # rows of a chart
-
-
-class Scored(Protocol):
-    """A row about a run, which has a score for each metric and slice; `metric` is the name of its main metric."""
-
-    @property
-    def run(self) -> Run: ...
-
-    @property
-    def metric(self) -> str: ...
-
-    def score(self, metric: str, part: Slice) -> Score | None: ...
-
-
-RowT = TypeVar("RowT", bound=Scored)
 
 
 @dataclass(frozen=True)
@@ -175,90 +155,17 @@ def _link(query: QueryDict, title: str, to: PairInLanguage, chosen: PairInLangua
     return PageLink(title, link(query, **{PARAMETER: to.part.group}), current)
 
 
-def pair_columns(pair: PairInLanguage | None, title: str) -> list[Column[RowT]]:
-    """Return the columns with the main metric of both cultures, which has this title, and the gap between them."""
+def sides_and_gap(figures: Mapping[tuple[str, Slice], Any], metric: str, pair: PairInLanguage | None) -> dict[str, Any]:
+    """Return the figures of both cultures of a pair, and the first minus the second with the interval that is stored.
+
+    `figures`: those of a run by metric and slice; published gaps have no interval. A missing figure is None, and
+    nothing is returned where no pair is chosen or it has no cultures.
+    """
     if pair is None or len(pair.sides) < 2:
-        return []
-    first, second = map(labels.culture, pair.cultures)
-    return [
-        *_side_columns("first", pair.cultures[0], pair.sides[0], title),
-        *_side_columns("second", pair.cultures[1], pair.sides[1], title),
-        Column(
-            "gap",
-            "Gap",
-            lambda row: _gap_cell(row, pair),
-            f"{title} on facts about {first} minus that on facts about {second}.",
-            align="number",
-        ),
-        *interval_columns(lambda row: row.score(GAP, pair.part), "gap"),
-    ]
-
-
-def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Column[RowT]]:
-    def score(row: Scored) -> Score | None:
-        return row.score(row.metric, side)
-
-    help_text = f"{title} on facts about {labels.culture(culture)}."
-    return score_columns(name, culture, score, lambda row: score_cell(row.run, score(row)), help_text)
-
-
-def _gap_cell(row: Scored, pair: PairInLanguage) -> cells.Cell:
-    """Show the gap with its interval, which published figures lack."""
-    stored = row.score(GAP, pair.part)
-    low, high = (stored.low, stored.high) if stored else (None, None)
-    return cells.signed(gap(row, pair), low=low, high=high)
-
-
-def gap(row: Scored, pair: PairInLanguage) -> float | None:
-    """Return the main metric of the first culture minus that of the second."""
-    first, second = (_value(row.score(row.metric, side)) for side in pair.sides)
-    return None if first is None or second is None else first - second
-
-
-def _value(score: Score | None) -> float | None:
-    return score.value if score else None
-
-
-def gaps_chart(pair: PairInLanguage | None, rows: Sequence[Standing], title: str) -> Chart | None:
-    """Return a row for each model, the widest gap in favour of the first culture on top."""
-    if pair is None or len(pair.sides) < 2:
-        return None
-    with_gap = [(row, difference) for row in rows if (difference := gap(row, pair)) is not None]
-    if not with_gap:
-        return None
-    shown = sorted(with_gap, key=lambda entry: -abs(entry[1]))[:MOST_MODELS]
-    shown.sort(key=lambda entry: -entry[1])
-    names = _names([row.run for row, _ in shown])
-    points = [point for row, _ in shown for point in _points(row, pair, names[row.run.pk])]
-    published = [names[row.run.pk] for row, _ in shown if row.run.is_published]
-    first, second = pair.cultures
-    better, level = sum(gap > 0 for _, gap in with_gap), sum(not gap for _, gap in with_gap)
-    number = f"{better} of {len(with_gap)} models know" if len(with_gap) > 1 else f"{better} of 1 model knows"
-    ours, theirs = map(labels.culture, pair.cultures)
-    also = f", and {labels.number_of(level, 'model')} as much of both" if level else ""
-    summary = f"{pair.title}: {number} more of the facts about {ours} than of those about {theirs}{also}."
-    summary += f" The {len(shown)} widest gaps are drawn." if len(shown) < len(with_gap) else ""
-    summary += legend(row.run for row, _ in shown)
-    figure = charts.beside(points, {point.label: "" for point in points}, title, published=published)
-    return Chart("scatter", f"{first} and {second}", summary, figure)
-
-
-def _points(row: Standing, pair: PairInLanguage, name: str) -> list[Point]:
-    """Return the figures of both cultures, which a row with a gap has."""
-    address = row.run.get_absolute_url()
-    sides = zip(pair.cultures, (row.score(row.metric, side) for side in pair.sides), strict=True)
-    return [
-        Point(name, score.value or 0.0, score.low, score.high, group=culture, href=address)
-        for culture, score in sides
-        if score
-    ]
-
-
-def _names(runs: Sequence[Run]) -> dict[int, str]:
-    """Map each run to its model's name, and to what tells several runs of one model apart."""
-    names = {run.pk: run.model.hub_id.removeprefix("published/") for run in runs}
-    times = Counter(names.values())
-    for run in runs:
-        if run.is_published and times[names[run.pk]] > 1:
-            names[run.pk] += ", published"
-    return labels.distinct(names)
+        return {}
+    first, second = (figures.get((metric, side)) for side in pair.sides)
+    stored, gap = figures.get((GAP, pair.part)), None
+    if first and second and first.value is not None and second.value is not None:
+        ends = {"low": stored.low, "high": stored.high} if stored else {}
+        gap = Score(metric=GAP, value=first.value - second.value, **ends)
+    return {"first": first, "second": second, "gap": gap}

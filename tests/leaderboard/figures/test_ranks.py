@@ -15,7 +15,8 @@ from leaderboard.figures.ranks import (
     store_figures,
     unranked_benchmarks,
 )
-from leaderboard.figures.standings import LeaderboardFilter, leaderboard
+from leaderboard.figures.runs import runs_on
+from leaderboard.figures.standings import LeaderboardFilter, figures_of, standings
 from leaderboard.models import Benchmark, ItemFigures, ItemSet, Run, RunRank
 from leaderboard.worker.jobs import rank_benchmark
 from probing.analysis.ranks import item_values, rank_table
@@ -27,8 +28,9 @@ pytestmark = pytest.mark.django_db
 
 
 def ranked(benchmark: Benchmark) -> dict[str, str]:
-    rows = leaderboard(LeaderboardFilter(benchmark, "accuracy")).standings
-    return {row.run.model.hub_id: str(row.rank or "") for row in rows}
+    filters = LeaderboardFilter(benchmark, "accuracy")
+    rows = standings(filters, figures_of(filters), runs_on(benchmark))
+    return {row["run"].model.hub_id: row["rank_text"] for row in rows}
 
 
 def with_items(on: Benchmark, name: str, right: int, items: int = 400) -> Run:

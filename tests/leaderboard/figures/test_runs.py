@@ -1,7 +1,5 @@
 """Lists of benchmarks, models and runs."""
 
-from types import SimpleNamespace
-
 from leaderboard.figures.runs import (
     ANY_VERSION,
     benchmarks,
@@ -14,7 +12,7 @@ from leaderboard.figures.runs import (
     runs_on,
     runs_with_items,
 )
-from leaderboard.figures.standings import LeaderboardFilter, leaderboard, published_version
+from leaderboard.figures.standings import published_version
 from leaderboard.models import Benchmark, Model, Run
 from tests.leaderboard import factories as make
 
@@ -108,11 +106,11 @@ def test_models_are_named_once_and_baselines_never(tiny: Benchmark) -> None:
 def test_the_records_of_runs_are_read_at_once(tiny: Benchmark, django_assert_num_queries) -> None:
     for device in ("cpu", "cuda"):
         make.finished(tiny, provenance_record={"device": device})
-    rows = leaderboard(LeaderboardFilter(tiny, "accuracy")).standings
+    runs = runs_on(tiny)
     with django_assert_num_queries(1):
-        read_records(rows)
-        read_records(rows)
-        assert {row.run.provenance_record["device"] for row in rows} == {"cpu", "cuda"}
+        read_records(runs)
+        read_records(runs)
+        assert {run.provenance_record["device"] for run in runs} == {"cpu", "cuda"}
 
 
 def test_the_runs_of_a_benchmark_say_the_same_as_whole_rows(tiny: Benchmark) -> None:
@@ -138,5 +136,5 @@ def test_records_of_measured_runs_are_read_for_the_rows_of_a_page_alone(
         runs = runs_on(tiny)
         assert [run.provenance_record for run in runs if run.is_published] == [{}]
     with django_assert_num_queries(1):
-        read_records(SimpleNamespace(run=run) for run in runs)
+        read_records(runs)
         assert [run.provenance_record for run in runs] == [{}, {}]

@@ -1,40 +1,34 @@
 """Standings: rank ranges, what a query string chooses, and how many rows each choice of a facet would leave."""
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 from django.http import QueryDict
 
-from leaderboard.figures.filters import RunFacet, chosen_facets
-from leaderboard.figures.scores import OVERALL_SLICE, Slice
+from leaderboard.figures.runs import runs_on
+from leaderboard.figures.scores import Slice
 from leaderboard.figures.standings import (
-    FacetChoice,
     LeaderboardFilter,
-    Standing,
+    Row,
     chosen_slices,
     facet_choices,
-    leaderboard,
+    figures_of,
     place_by_intervals,
+    standings,
 )
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark
 from tests.leaderboard import factories as make
 
 ARTS, SPORTS, FIRST = Slice("domain", "Arts"), Slice("domain", "Sports"), Slice("template", "0")
 
 
-def ranked(filters: LeaderboardFilter) -> dict[str, str]:
-    return {row.run.model.hub_id: str(row.rank or "") for row in leaderboard(filters).standings}
+def rows_of(filters: LeaderboardFilter) -> list[Row]:
+    return standings(filters, figures_of(filters), runs_on(filters.benchmark))
 
 
 def test_a_run_without_a_value_has_no_rank_and_takes_no_place(tiny: Benchmark) -> None:
     make.finished(tiny, None, make.model("org/none"))
     make.finished(tiny, 0.5, make.model("org/a"))
-    assert ranked(LeaderboardFilter(tiny, "accuracy")) == {"org/a": "≈ 1", "org/none": ""}
-
-
-def test_choices_of_facets_that_do_not_exist_are_left_out() -> None:
-    assert chosen_facets(QueryDict("kind=causal&size=huge&provenance=&search=x")) == {"kind": "causal"}
+    rows = rows_of(LeaderboardFilter(tiny, "accuracy"))
+    assert [(row["run"].model.hub_id, row["rank_text"]) for row in rows] == [("org/a", "≈ 1"), ("org/none", "")]
 
 
 @pytest.mark.parametrize(
@@ -50,10 +44,6 @@ def test_slices_are_those_asked_for_or_else_those_of_the_default_dimensions(quer
     assert chosen_slices(QueryDict(query), [ARTS, SPORTS, FIRST], ["domain"]) == expected
 
 
-def counts(choices: list[tuple[RunFacet, list[FacetChoice]]]) -> dict[str, dict[str, int]]:
-    return {facet.name: {choice.value: choice.count for choice in of_facet} for facet, of_facet in choices}
-
-
 def test_a_facet_counts_the_rows_that_each_of_its_choices_would_leave(tiny: Benchmark) -> None:
     make.finished(tiny, of=make.model(kind="masked", parameters=5_000_000))
     make.finished(tiny, of=make.model(kind="masked", parameters=None))
@@ -61,31 +51,13 @@ def test_a_facet_counts_the_rows_that_each_of_its_choices_would_leave(tiny: Benc
     make.published(tiny)
     make.baseline(tiny)
     filters = LeaderboardFilter(tiny, "accuracy", chosen={"kind": "masked"})
-    facets = facet_choices(filters, leaderboard(filters))
-    assert counts(facets) == {
+    facets = facet_choices(rows_of(filters), filters, figures_of(filters))
+    assert {name: {value: number for value, _, number, _ in choices} for name, _, choices in facets} == {
         "kind": {"causal": 2, "masked": 2, "encoder-decoder": 0},
         "size": {"100m": 1, "1b": 0, "10b": 0, "more": 0},
         "provenance": {"measured": 2, "published": 0, "elsewhere": 0},
     }
-    assert [choice.value for _, choices in facets for choice in choices if choice.chosen] == ["masked"]
-
-
-@pytest.fixture
-def benchmark(db: None) -> Benchmark:
-    """A benchmark with two models."""
-    of_two = make.benchmark()
-    make.finished(of_two, 0.5, make.model("org/masked", kind="masked"))
-    make.finished(of_two, 0.4, make.model("org/causal", kind="causal"))
-    return of_two
-
-
-@pytest.mark.parametrize("choice", [{"chosen": {"kind": "causal"}}, {"search": "CAUSAL"}], ids=["facet", "search"])
-def test_a_choice_of_rows_leaves_the_others_out(benchmark: Benchmark, choice: dict[str, Any]) -> None:
-    def names(**choice: Any) -> list[str]:
-        return [row.hub_id for row in leaderboard(LeaderboardFilter(benchmark, "accuracy", **choice)).standings]
-
-    assert names() == ["org/masked", "org/causal"]
-    assert names(**choice) == ["org/causal"]
+    assert [value for _, _, choices in facets for value, _, _, is_chosen in choices if is_chosen] == ["masked"]
 
 
 Bounds = tuple[float, float]
@@ -94,22 +66,15 @@ Bounds = tuple[float, float]
 @pytest.mark.parametrize(
     ("own", "others", "expected"),
     [
-        ((0.8, 1.0), [(0.4, 0.6)], "≈ 1"),
-        ((0.4, 0.6), [(0.8, 1.0)], "≈ 2"),
-        ((0.5, 1.0), [(0.4, 0.6), (0.55, 0.6)], "≈ 1–3"),
-        ((0.6, 0.8), [(0.8, 1.0)], "≈ 1–2"),
-        ((0.5, 0.5), [(0.4, 0.8), (0.5, 0.5), (0.1, 0.1)], "≈ 1–3"),
-        ((0.5, 0.6), [], "≈ 1"),
+        ((0.8, 1.0), [(0.4, 0.6)], (1, 1)),
+        ((0.4, 0.6), [(0.8, 1.0)], (2, 2)),
+        ((0.5, 1.0), [(0.4, 0.6), (0.55, 0.6)], (1, 3)),
+        ((0.6, 0.8), [(0.8, 1.0)], (1, 2)),
+        ((0.5, 0.5), [(0.4, 0.8), (0.5, 0.5), (0.1, 0.1)], (1, 3)),
+        ((0.5, 0.6), [], (1, 1)),
     ],
 )
 def test_an_interval_is_ahead_only_of_those_that_lie_wholly_below(
-    own: Bounds, others: list[Bounds], expected: str
+    own: Bounds, others: list[Bounds], expected: tuple[int, int]
 ) -> None:
-    assert str(place_by_intervals(own, others)) == expected
-
-
-def test_a_standing_gives_its_scores_by_metric_and_slice() -> None:
-    overall = SimpleNamespace(value=0.5, error=0.02)
-    row = Standing(Run(), "accuracy", {"accuracy": {OVERALL_SLICE: overall}})
-    assert (row.main, row.spread, row.value("accuracy"), row.value("p_at_1")) == (overall, 0.02, 0.5, None)
-    assert row.score("accuracy", Slice("domain", "Arts")) is None
+    assert place_by_intervals(own, others) == expected

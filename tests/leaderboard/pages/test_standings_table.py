@@ -5,7 +5,7 @@ from django.test import Client
 
 from leaderboard.figures.runs import ANY_VERSION
 from leaderboard.figures.scores import Slice
-from leaderboard.pages.standings_table import offered_slices, read_filter, slice_columns
+from leaderboard.pages.standings_table import offered_slices, read_filter
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 
@@ -52,19 +52,3 @@ def test_columns_and_facets_that_do_not_exist_are_left_out(db: None) -> None:
     query = QueryDict("columns=domain:Arts&columns=domain:None&columns=nonsense&colour=red")
     filters = read_filter(query, make.benchmark(), offered)
     assert (list(filters.slices), filters.chosen, filters.rank_published) == (offered, {}, False)
-
-
-def test_a_slice_has_its_intervals_in_the_csv_only() -> None:
-    columns = slice_columns(Slice("culture_pair", "arab-west"), "p_at_1")
-    assert [(column.name, column.shown) for column in columns] == [
-        ("culture_pair_arab-west", True),
-        ("culture_pair_arab-west_low", False),
-        ("culture_pair_arab-west_high", False),
-        ("culture_pair_arab-west_cluster_low", False),
-        ("culture_pair_arab-west_cluster_high", False),
-    ]
-
-
-def test_a_slice_is_headed_by_its_group_and_explained_by_its_dimension() -> None:
-    column = slice_columns(Slice("head", "Natural"), "accuracy")[0]
-    assert (column.title, column.help) == ("Natural", "Kind of place: Natural")

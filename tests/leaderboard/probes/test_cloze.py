@@ -290,8 +290,8 @@ def test_encoders_and_models_that_write_are_ranked_apart_and_pages_say_why(
     make.restore_figures(encoder.benchmark)
     refresh_standings(encoder.benchmark)
     assert {run.ranks.get(metric="accuracy").rank_range for run in (encoder, generator)} == {"1"}
-    table = client.get("/benchmarks/geography/").context["tables"]["leaderboard"].table
-    headings = {row.run: table.heading(row) for row in table.rows if not row.is_baseline}
+    rows = client.get("/benchmarks/geography/").context["leaderboard"]["file"]
+    headings = {row["standing"]["run"]: row["heading"] for row in rows}
     assert headings[encoder] == f"● Measured here, {RANKED}, 1 model"
     assert headings[generator] == f"● Measured here, {WRITTEN}, 1 model"
     assert WRITTEN in client.get(generator.get_absolute_url()).content.decode()

@@ -1,5 +1,6 @@
 """Pages of multiple choice and of similarity, which are the default ones: baselines, and charts of all models."""
 
+import re
 from itertools import product
 from statistics import median
 
@@ -58,12 +59,10 @@ def test_every_baseline_stands_once_on_the_page_of_its_benchmark(client: Client,
         "baseline/most-frequent-answer": pytest.approx(3 / 6),
     }
     response = client.get("/benchmarks/small/")
-    assert set(response.context["tables"]) == {"leaderboard", "relations"}
-    lines = response.context["tables"]["leaderboard"].lines
-    names = [cell.text for line in lines for column, cell in line.cells if column.name == "model"]
-    assert sorted(names) == ["Chance", "Majority answer and 1 baseline alike"]
-    assert f"Chance takes every option to be as likely as the next; {MAJORITY}" in response.context["baselines"]
-    assert response.context["baselines"] in response.content.decode()
+    leaderboard = response.context["leaderboard"]
+    assert sorted(row["name"] for row in leaderboard["rows"]) == ["Chance", "Majority answer and 1 baseline alike"]
+    assert f"Chance takes every option to be as likely as the next; {MAJORITY}" in leaderboard["baselines"]
+    assert leaderboard["baselines"] in response.content.decode()
 
 
 def test_the_run_of_a_baseline_says_what_it_does(client: Client, small: Benchmark) -> None:
@@ -72,8 +71,8 @@ def test_the_run_of_a_baseline_says_what_it_does(client: Client, small: Benchmar
 
 
 def test_a_benchmark_of_pairs_has_chance_only(client: Client, pairs: Benchmark) -> None:
-    response = client.get(f"/benchmarks/{pairs.slug}/")
-    assert response.context["baselines"].endswith("Chance takes every option to be as likely as the next.")
+    leaderboard = client.get(f"/benchmarks/{pairs.slug}/").context["leaderboard"]
+    assert leaderboard["baselines"].endswith("Chance takes every option to be as likely as the next.")
 
 
 SKILLS = {"org/weak": 0, "org/middling": 2, "org/strong": 6}
@@ -126,8 +125,13 @@ def test_questions_are_counted_by_the_share_of_right_answers(small: Benchmark, m
     assert sum(small.difficulty) == len(shares)
 
 
-def test_the_page_has_a_chart_of_the_domains(client: Client, models: list[Run]) -> None:
-    assert 'id="chart-domains"' in client.get("/benchmarks/small/").content.decode()
+def test_the_page_has_the_domains_and_how_many_questions_are_how_difficult(
+    client: Client, small: Benchmark, models: list[Run]
+) -> None:
+    page = client.get("/benchmarks/small/").content.decode()
+    assert 'id="chart-domains"' in page
+    small.refresh_from_db()
+    assert [int(number) for number in re.findall(r"(\d) questions: .* answers are right", page)] == small.difficulty
 
 
 def test_a_benchmark_that_no_model_was_measured_on_has_no_chart(client: Client, small: Benchmark) -> None:

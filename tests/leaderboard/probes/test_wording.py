@@ -11,8 +11,8 @@ from leaderboard.pages.question_answers import MOST_CONTRASTS, contrasts
 from leaderboard.probes.cloze_items import around_answer
 from leaderboard.probes.items import ItemColumns, ItemRow, answer_among_options, answer_in_template, facts_table
 from leaderboard.probes.wording import (
-    example_cell,
-    example_question,
+    example_pieces,
+    example_questions,
     group_title,
     read_relations,
     relation_name,
@@ -78,32 +78,33 @@ def test_a_group_of_items_is_called_in_words() -> None:
 
 
 def test_an_example_has_the_right_option_among_the_first() -> None:
-    example = example_question([relation()])
-    assert example
+    (example,) = example_questions([relation()])
     assert (example.before, example.after) == ("The capital of Uganda is ", ".")
     assert example.options == [("A", False), ("B", False), ("C", False), ("D", False), ("G", True)]
     assert example.more == 2
-    free = example_question([relation()], offers_options=False)
-    assert free
+    (free,) = example_questions([relation()], offers_options=False)
     assert (free.options, free.more) == ([("G", True)], 0)
 
 
 def test_an_example_is_in_english_if_there_is_any() -> None:
     arabic = relation(tags={"language": "ar"})
     english = relation(templates=("[X] has the capital [Y].",), tags={"language": "en"})
-    example = example_question([arabic, english])
-    assert example and example.after == "."
-    assert example.before == "Uganda has the capital "
-    assert example_question([relation(items=())]) is None
+    (example,) = example_questions([arabic, english])
+    assert (example.before, example.after) == ("Uganda has the capital ", ".")
+    assert example_questions([relation(items=())]) == []
+
+
+def test_several_examples_are_spread_over_the_relations() -> None:
+    relations = [relation(templates=(f"{number} [X] has [Y].",)) for number in range(7)]
+    examples = example_questions(relations, most=3)
+    assert [example.before[0] for example in examples] == ["0", "2", "4"]
 
 
 def test_statements_are_shown_as_one_that_is_true_and_one_that_is_false() -> None:
     graph = make.shipped("graph")
-    example = example_question(read_relations(graph))
-    assert example
+    (example,) = example_questions(read_relations(graph))
     assert (example.before, [right for _, right in example.options]) == ("", [True, False])
-    cell = example_cell(read_relations(graph)[0])
-    assert cell.text and cell.pieces is None
+    assert example_pieces(read_relations(graph)[0])[1:] == ("", ""), "a statement has no blank"
 
 
 def test_relations_and_tags_of_cultures_are_named_on_their_page(client: Client, culture: Benchmark) -> None:

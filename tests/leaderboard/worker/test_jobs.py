@@ -14,7 +14,8 @@ from rq.timeouts import JobTimeoutException
 
 from leaderboard.figures import artefacts, benchmarks
 from leaderboard.figures.ranks import refresh_ranks
-from leaderboard.figures.standings import LeaderboardFilter, leaderboard
+from leaderboard.figures.runs import runs_on
+from leaderboard.figures.standings import LeaderboardFilter, figures_of, standings
 from leaderboard.intake import queue
 from leaderboard.models import Benchmark, Claim, Run
 from leaderboard.models.run import ClaimQuerySet, RunPartQuerySet
@@ -122,12 +123,13 @@ def test_items_that_are_too_long_are_left_out_and_the_run_is_not_ranked_with_tho
     assert run.state == Run.State.FINISHED and 0 < rows < 6
     assert run.items_left_out == 6 - rows
     assert run.settings_group == f"{6 - rows} items too long for the model"
-    standings = leaderboard(LeaderboardFilter(small, "accuracy"))
-    (row,) = [row for row in standings.standings if row.run == run]
-    assert row.some_items and row.settings_heading == f"Some of the questions: {run.settings_group}"
+    filters = LeaderboardFilter(small, "accuracy")
+    shown = standings(filters, figures_of(filters), runs_on(small))
+    (row,) = [row for row in shown if row["run"] == run]
+    assert row["some_items"] and row["settings_heading"] == f"Some of the questions: {run.settings_group}"
     refresh_ranks(small)
-    others = [other for other in standings.standings if not other.group and not other.is_baseline]
-    assert {other.run.ranks.get().n for other in others} == {6}
+    others = [other for other in shown if not other["group"] and not other["is_baseline"]]
+    assert {other["run"].ranks.get().n for other in others} == {6}
     sentence = f"{6 - rows} items were not asked (longer than the 27 tokens that the model takes): "
     assert sentence in str(run.events.last()) and sentence in client.get(f"/runs/{run.pk}/").content.decode()
     assert "org/causal" not in client.get("/").content.decode()
