@@ -303,7 +303,10 @@ def test_objects_of_one_label_are_told_apart_by_their_ids(tmp_path: Path) -> Non
 def test_the_real_archive_has_the_entropies_of_a_plain_count_of_its_ids(real_dlama: Path) -> None:
     archive = real_dlama / "cultlama_v1.tar.gz"
     keys = ["culture_pair", "language", "objects", "relation", "culture"]
-    asia = entropies(dlama.read(archive)).set_index(keys)["entropy"].sort_index()["asia-west", "en", "augmented"]
+    bits_of = entropies(dlama.read(archive)).set_index(keys)["entropy"].sort_index()
+    sister_cities = bits_of["arab-west", "en", "augmented", "P190", "West"]
+    assert sister_cities == pytest.approx(6.003, abs=5e-4), "5.950 if labels were counted"
+    asia = bits_of["asia-west", "en", "augmented"]
     assert len(asia) == 40
     files = dlama.fact_files(archive)
     for (relation, culture), bits in asia.items():
