@@ -114,7 +114,7 @@ def _model_row(score: Any) -> dict[str, Any]:
 
 
 def _models_context(page: Page[dict[str, Any]]) -> dict[str, Any]:
-    """Return what the table of models needs: its rows with their sources, and the columns that they fill."""
+    """Return what the table of models needs: its rows, and the columns that they fill."""
     shown = filled(page, ("settings", "value", "n", "provenance"))
     has_bars = any(row["value"] is not None and 0 <= row["value"] <= 1 for row in page)
     return {
