@@ -117,8 +117,7 @@ def _question_page(
     files = {name: file for name, file in files.items() if name == "answers" or file[1]}
     if file := download(request, files):
         return file
-    address = question_url(benchmark, question.relation, question.item)
-    sizes = None if run else sizes_chart(outcomes, address, words, len(wordings))
+    sizes = None if run else sizes_chart(benchmark, question, outcomes, len(wordings))
     context = {
         **{table: of_table for table, (_, of_table) in files.items()},
         **_place(benchmark, question, run),
@@ -201,8 +200,11 @@ def _of_one(share: float, wordings: int, words: AnswerWords) -> str:
     return f"{words.one_prefers} in {'every wording' if share == 1 else 'some wordings' if share else 'no wording'}"
 
 
-def sizes_chart(outcomes: QuestionOutcomes, address: str, words: AnswerWords, wordings: int) -> Chart | None:
+def sizes_chart(
+    benchmark: Benchmark, question: BenchmarkQuestion, outcomes: QuestionOutcomes, wordings: int
+) -> Chart | None:
     """Return the models along a line of sizes by how often they are right; None for fewer than two of known size."""
+    words, address = pages_of(benchmark).words, question_url(benchmark, question.relation, question.item)
     shares = {run: outcomes.share(run) for run in outcomes.sizes}
     points = [
         Point(outcomes.models[run], share, x=outcomes.sizes[run], href=f"{address}?run={run}")

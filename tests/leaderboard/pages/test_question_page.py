@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 from leaderboard.figures import benchmarks, item_rows
 from leaderboard.figures.questions import QuestionOutcomes, question_id, question_url
 from leaderboard.figures.ranks import refresh_standings
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark
 from leaderboard.pages.question_page import verdict
 from leaderboard.probes.wording import RIGHT_OR_WRONG
 from probing.catalog import CATALOG
@@ -21,6 +21,7 @@ from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
 
 QUESTIONS = "/benchmarks/small/items/"
+ADDRESS = f"{QUESTIONS}P30-1/"
 
 
 def shares(rows: list[dict[str, str]]) -> list[float]:
@@ -55,24 +56,22 @@ def test_questions_are_found_by_subject_answer_and_relation(client: Client, answ
     assert "No question passes these filters" in client.get(f"{QUESTIONS}?search=nowhere").content.decode()
 
 
-def test_a_benchmark_that_nobody_was_measured_on_promises_no_shares(client: Client, site: Site) -> None:
-    Run.objects.all().delete()
-    make.restore_figures(site.benchmark)
-    page = client.get(QUESTIONS).content.decode()
-    assert "No model has been measured on all of them yet." in page
-    assert "share of right answers" not in page
-
-
 def test_each_question_links_to_its_page(client: Client, answered: Site) -> None:
     page = client.get(QUESTIONS).content.decode()
     for row in csv_rows(client, QUESTIONS):
         assert f'href="{QUESTIONS}{row["id"]}/"' in page
 
 
-def test_questions_that_nobody_answered_are_listed_without_a_share(client: Client, small: Benchmark) -> None:
+def test_questions_that_nobody_answered_are_shown_without_shares(client: Client, small: Benchmark) -> None:
     rows = csv_rows(client, QUESTIONS)
     assert len(rows) == small.items
     assert {row["share"] for row in rows} == {""}
+    page = client.get(QUESTIONS).content.decode()
+    assert "No model has been measured on all of them yet." in page
+    assert "share of right answers" not in page
+    page = client.get(ADDRESS).content.decode()
+    assert "Egypt is located in" in page
+    assert "No model" in page
 
 
 def test_a_list_takes_few_queries(
@@ -110,9 +109,6 @@ def test_a_list_of_statements_tells_true_from_false(client: Client, db: None) ->
     assert {row["id"]: row["truth"] for row in csv_rows(client, "/benchmarks/graph/items/")} == truths
     page = client.get("/benchmarks/graph/items/").content.decode()
     assert "True or false" in page
-
-
-ADDRESS = f"{QUESTIONS}P30-1/"
 
 
 def test_the_page_shows_the_sentence_with_its_blank_and_the_right_answer(client: Client, answered: Site) -> None:
@@ -286,12 +282,6 @@ def test_an_unknown_question_is_not_found_and_shows_a_way_on(
             assert "<script>-1" not in page
             assert "\u202e" not in page
             assert len(page) < 20_000
-
-
-def test_a_question_that_nobody_answered_has_a_page(client: Client, small: Benchmark) -> None:
-    page = client.get(ADDRESS).content.decode()
-    assert "Egypt is located in" in page
-    assert "No model" in page
 
 
 def test_ten_models_a_page_are_read_and_no_others(
