@@ -155,7 +155,10 @@ def models_explorer(
     benchmark, names = measured[0].benchmark, short_names(measured)
     pages = pages_of(benchmark)
     title = pages.metric_label(pages.main_metric(benchmark))
-    series = [{"column": f"run_{run.pk}", "title": name, "mark": ""} for run, name in zip(measured, names, strict=True)]
+    series = [
+        {"column": f"run_{run.pk}", "title": name, "mark": "", "href": run.get_absolute_url()}
+        for run, name in zip(measured, names, strict=True)
+    ]
     return explorer(request, files, dimensions, title, series, macro=benchmark.correctness.macro)
 
 
@@ -173,8 +176,8 @@ def explorer(
 ) -> Row:
     """Return what templates/parts/explorer.html shows of the breakdown that the reader chose, or of the first one.
 
-    `metric` is the title of the main one. `series`: the column, `title` and provenance (`mark`) of each figure of a
-    row, whose `scores` come in the same order. `macro`: figures are means over relations.
+    `metric` is the title of the main one. `series`: the column, `title`, provenance (`mark`) and page of each figure of
+    a row, whose `scores` come in the same order. `macro`: figures are means over relations.
     """
     by = next(name for name in (request.GET.get(BY, ""), *offered) if name in offered)
     columns, rows = files[by]
@@ -185,6 +188,7 @@ def explorer(
     left_out = {*FIGURES, MOST_FREQUENT, *(one["column"] for one in series)}
     of_series = tuple(f"{one['column']}_" for one in drawn)
     others = [name for name in columns if name not in left_out and not name.startswith(of_series)]
+    shown_beside = sorted(others, key=lambda name: name not in (CHANCE, MAJORITY))[:MOST_METRICS]
     title = f"{metric if drawn else 'Scores'} by {labels.dimension(by).lower()}"
     return {
         "name": NAME,
@@ -196,7 +200,7 @@ def explorer(
         "page": shown,
         "series": drawn,
         "has_n": "n" in columns and bool(filled(rows, ["n"])),
-        "others": sorted(others, key=lambda name: name not in (CHANCE, MAJORITY))[:MOST_METRICS],
+        "others": [name for name in others if name in shown_beside],
         "chart": _chart(title, labels.within(metric), rows, list(shown), drawn),
         "file": files[by],
     }
@@ -231,7 +235,7 @@ def _chart(title: str, axis: str, rows: Sequence[Row], shown: Sequence[Row], ser
 
 def _points(row: Row, series: Sequence[Row]) -> list[Point]:
     return [
-        Point(row["title"], score.value, score.low, score.high, group=one["title"], href=row["href"])
+        Point(row["title"], score.value, score.low, score.high, group=one["title"], href=row["href"] or one["href"])
         for one, score in zip(series, row["scores"], strict=False)
         if score and score.value is not None
     ]

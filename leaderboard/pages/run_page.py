@@ -93,6 +93,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "words": pages.words,
         "headline": main,
         **parts,
+        "charts": {explorer.NAME: parts["explorer"]["chart"]} if parts["explorer"].get("chart") else {},
         "wordings": {name: page_of(table, request, name, ANSWERS_ON_A_PAGE) for name, (_, table) in wordings.items()},
         "switches": switches(request.GET, offered, pair),
         "scores": page_of(rows, request, size=SCORES_ON_A_PAGE),
@@ -115,7 +116,8 @@ def _explored(request: HttpRequest, run: Run, scores: Sequence[Score], breakdown
         return {}
     pages = pages_of(run.benchmark)
     title = pages.metric_label(pages.main_metric(run.benchmark))
-    series = [{"column": "value", "title": title, "mark": run.provenance if run.is_published else ""}]
+    mark = run.provenance if run.is_published else ""
+    series = [{"column": "value", "title": title, "mark": mark, "href": run.get_absolute_url()}]
     macro = run.benchmark.correctness.macro
     chosen = explorer.explorer(request, breakdowns, dimensions, title, series, macro=macro)
     further = {"template": wording_in_words(scores), PLACE: "" if reads_right(run) else ANOTHER_TEST}

@@ -19,7 +19,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.models import Benchmark, Run
+from leaderboard.pages import explorer
 from leaderboard.pages.methods_page import NAMES, methods_address, read_methods
+from leaderboard.pages.run_page import SCORES_ON_A_PAGE
 from leaderboard.probes import PAGES
 from leaderboard.ui import labels
 from leaderboard.ui.cells import power_of_ten
@@ -35,6 +37,7 @@ TYPES = {"run": re.compile(r"-?\d+"), "correct": re.compile("true|false")}
 CSV = re.compile(r'href="(\?[^"]*format=csv[^"]*)"')
 BEHIND = ("chance", "median", "printed")  # series that stand behind the points of a model
 # Points that show no run, relation or group of items: rules of one run, and groups of equally sure answers.
+PAGE_SIZES = (PAGE_SIZE, explorer.GROUPS, SCORES_ON_A_PAGE)
 WITHOUT_PAGES = {"max_softmax_bin", "softmax_margin_bin"}
 
 
@@ -153,7 +156,7 @@ def shows_tables_that_equal_their_csv(page: Visit, seen: Seen) -> None:
         columns = [full[0].index(column) for column in rows[0]]
         assert columns == sorted(columns), name
         full = one_of_baselines_alike(full, columns) if name == "leaderboard" else full
-        assert len(rows) == len(full) or len(rows) == 1 + PAGE_SIZE < len(full), name
+        assert len(rows) == len(full) or (len(rows) - 1 in PAGE_SIZES and len(rows) < len(full)), name
         for shown, everything in zip(rows[1:], full[1:], strict=False):
             values = {column: everything[number] for column, number in zip(rows[0], columns, strict=True)}
             different.update({(name, *pair): values for pair in differences(name, shown, values)})
@@ -267,7 +270,7 @@ def test_every_page_passes_every_check(site: Site, subtests: pytest.Subtests) ->
 def test_charts_by_domain_lead_to_the_questions_of_the_domain(client: Client, site: Site) -> None:
     (trace,) = (
         trace
-        for trace in plotted(client.get(site.first.get_absolute_url()).context["charts"]["domain"].figure).data
+        for trace in plotted(client.get(site.first.get_absolute_url()).context["charts"]["breakdown"].figure).data
         if trace.name == "score"
     )
     assert client.get(trace.customdata[0]).status_code == 200
