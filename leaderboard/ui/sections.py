@@ -6,7 +6,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from django.http import QueryDict
 
-from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart, Plot
 from leaderboard.ui.tables import Table
 
@@ -20,7 +19,6 @@ class Section:
 
     `name` is unique on the page; a run's section with the name of a dimension takes the place of its breakdown. The
     table's CSV is at `?table=<its name>&format=csv`.
-    `lead` is the sentence beside the title of the fold that a page has it in; empty where it is open.
     """
 
     name: str
@@ -28,7 +26,6 @@ class Section:
     table: Table[Any] | None = None
     chart: Chart | None = None
     note: str = ""
-    lead: str = ""
 
 
 def section(table: Table[RowT], drawing: Drawing | None = None, note: str = "", *, title: str = "") -> Section:
@@ -48,11 +45,6 @@ class Anchor(NamedTuple):
     title: str
 
 
-def anchors(sections: Sequence[Section]) -> list[Anchor]:
-    """Return the entries of sections in a page's contents."""
-    return [Anchor(f"section-{part.name}", labels.sentence(part.title.removeprefix("By "))) for part in sections]
-
-
 @dataclass(frozen=True)
 class Fold:
     """Sections behind a line that opens them.
@@ -69,13 +61,3 @@ class Fold:
         """Tell whether the query string names the fold, or sorts or turns a page of one of its tables."""
         names = tuple(f"{section.table.name}-" for section in self.sections if section.table)
         return self.name in query or any(key.startswith(names) for key in query if names)
-
-
-def open_sections(sections: Sequence[Section]) -> list[Section]:
-    """Return the sections that have no lead and are therefore in no fold."""
-    return [section for section in sections if not section.lead]
-
-
-def folds_of(sections: Sequence[Section]) -> list[Fold]:
-    """Return a fold for each section with a lead."""
-    return [Fold(section.name, section.title, section.lead, [section]) for section in sections if section.lead]
