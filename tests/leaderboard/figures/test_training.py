@@ -108,7 +108,7 @@ def test_the_page_of_a_model_has_one_row_for_a_training(client: Client, small: B
     response = client.get("/models/org/name/")
     text = " ".join(response.content.decode().split())
     assert '<a class="number" href="/models/org/name/training/?benchmark=small">30 points to 29</a>' in text
-    assert response.context["tables"]["runs"].total == 1
+    assert len(response.context["runs"]) == 1
     assert len(response.context["versions"]) == 1
     assert {row["run"] for row in csv_rows(client, "/models/org/name/")} == {str(run.pk) for run in runs}
     (profile,) = csv_rows(client, "/models/org/name/", "profile")

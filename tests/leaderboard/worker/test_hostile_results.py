@@ -15,9 +15,9 @@ from leaderboard.models import Model, Run
 from leaderboard.worker.importing import import_result
 from probing.errors import BadInput, ProbingError
 from probing.results.result import RECORD
-from tests.leaderboard.worker.test_importing import CARD, result
+from tests.leaderboard.worker.test_importing import CARD, result, stored
 
-__all__ = ["result"]  # a fixture, which pytest finds by its name
+__all__ = ["result", "stored"]  # fixtures, which pytest finds by their names
 
 pytestmark = pytest.mark.django_db
 FILES = ("", "reproduce.sh", "requirements.txt", "every-eval-ever.json", "items/")
