@@ -15,8 +15,8 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 
 from leaderboard.models import Score
-from leaderboard.ui.cells import Raw
 from leaderboard.ui.links import page_number
+from leaderboard.ui.spelled import Raw
 from leaderboard.ui.table_files import csv_lines, file_name, json_array
 
 Row = dict[str, Any]

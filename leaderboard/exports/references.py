@@ -10,9 +10,9 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import variant_in_words, with_part
 from leaderboard.probes.probe_pages import ProbePages
-from leaderboard.ui import cells, labels
-from leaderboard.ui.cells import figure, interval_note
+from leaderboard.ui import labels, spelled
 from leaderboard.ui.labels import within
+from leaderboard.ui.spelled import figure, interval_note
 from leaderboard.ui.visible import visible
 
 SITE = "Clozeboard"
@@ -119,7 +119,7 @@ def figure_in_words(run: Run, metric: str, score: Score) -> str:
     """Return a figure with its interval and the number of its items; `metric`: the title of its metric."""
     note = interval_note(score.low, score.high)
     interval = f" ({note})" if note else ""
-    items = f" over {cells.items(score.n).text} {run.benchmark.nouns}" if score.n else ""
+    items = f" over {spelled.items(score.n)} {run.benchmark.nouns}" if score.n else ""
     return f"{within(metric)} {figure(score.value or 0.0)}{interval}{items}"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from leaderboard.changed_settings import plan
 from leaderboard.models import Model, Run
-from leaderboard.ui import cells
+from leaderboard.ui import spelled
 from leaderboard.ui.visible import visible
 from probing.catalog import CATALOG
 from probing.command_line.settings_flags import settings_words
@@ -118,7 +118,7 @@ def _measured(run: Run) -> str:
         start, end = (datetime.fromisoformat(record[name]) for name in ("start", "end"))
     except (KeyError, TypeError, ValueError):
         return device
-    return f"{start:%Y-%m-%d}, {cells.approximate_time(max(end - start, timedelta()))}, {device}".removesuffix(", ")
+    return f"{start:%Y-%m-%d}, {spelled.approximate_time(max(end - start, timedelta()))}, {device}".removesuffix(", ")
 
 
 def _software(packages: dict[str, str]) -> str:

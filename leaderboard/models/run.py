@@ -195,6 +195,24 @@ class Run(models.Model):
         return run_url(self.pk)
 
     @property
+    def source(self) -> str:
+        """What its figures come from: that it was measured here, or where they were published."""
+        label = Run.Provenance(self.provenance).label.lower()
+        return f"{label}: {self.reference}" if self.reference else label
+
+    @property
+    def citation(self) -> str:
+        """First author and year of a paper, the title of what has no year, else the whole reference."""
+        publication = self.provenance_record.get("source", {})
+        first, *others = publication.get("authors", "").split(", ")
+        if not first:
+            return self.reference
+        if publication.get("title") and not publication.get("year"):
+            return str(publication["title"])
+        year = str(publication.get("year") or "")
+        return " ".join(filter(None, [first.split()[-1], "et al." if others else "", year]))
+
+    @property
     def is_published(self) -> bool:
         """Tell whether its figures come from a paper."""
         return self.provenance == Run.Provenance.PUBLISHED

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 
 from leaderboard.exports.references import benchmark_reference
@@ -24,7 +24,7 @@ from leaderboard.pages.benchmark_sections import (
     replicates_table,
 )
 from leaderboard.pages.explorer import models_explorer
-from leaderboard.pages.rendering import page_address, show
+from leaderboard.pages.rendering import page_address, reference_file, what_is_cited
 from leaderboard.pages.standings_chart import AXIS, axis_links, chosen_axis, offered_axes, standings_charts
 from leaderboard.pages.standings_table import column_choices, models_table, offered_slices, read_filter
 from leaderboard.probes import pages_of
@@ -33,7 +33,6 @@ from leaderboard.probes.culture.pairs import PARAMETER, PairInLanguage, chosen_p
 from leaderboard.probes.wording import FREE_TEXT, example_questions, read_relations
 from leaderboard.tables import Files, download
 from leaderboard.ui.links import PageLink
-from leaderboard.ui.sections import Anchor
 from probing.benchmark import Relation
 from probing.catalog import CATALOG
 
@@ -68,7 +67,9 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     files |= {"breakdown": explorer["file"]} if explorer else {}
     for shown in of_probe.values():
         files = {**files, **shown.get("files", {})}
-    if file := download(request, files):
+    number = sum(not row["is_baseline"] for row in models["standings"])
+    reference = benchmark_reference(benchmark, number, page_address(request), timezone.now().date())
+    if file := download(request, files) or reference_file(request, reference):
         return file
     axes = offered_axes(models["standings"], pair)
     context = {
@@ -81,11 +82,13 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         "slices": column_choices(offered, filters.slices, relations),
         "axes": list(filter(None, [axis_links(query, axes)])),
     }
-    context["contents"] = _contents(context)
     charts = standings_charts(filters, models["standings"], pair, chosen_axis(query, axes))
-    number = sum(not row["is_baseline"] for row in models["standings"])
-    reference = benchmark_reference(benchmark, number, page_address(request), timezone.now().date())
-    return show(request, "benchmark.html", context, charts=charts, reference=reference)
+    context |= {
+        "contents": _contents(context),
+        "charts": {chart.name: chart for chart in charts},
+        **what_is_cited(request, reference),
+    }
+    return render(request, "benchmark.html", context)
 
 
 def _choices(
@@ -149,13 +152,13 @@ def _probe_links(benchmark: Benchmark, versions: Sequence[Benchmark]) -> list[Pa
     return links if len(links) > 1 else []
 
 
-def _contents(context: Mapping[str, Any]) -> list[Anchor]:
+def _contents(context: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return the page's contents list: what a reader may jump to, in the order of the page."""
     entries = (
-        (True, Anchor("models", "Models")),
-        (context["difficulty"], Anchor("difficult", "Difficulty of questions")),
-        (context["examples"], Anchor("asked", "What is asked")),
-        (context["relations"]["file"], Anchor("relations", "Relations")),
-        (True, Anchor("about", "About")),
+        (True, "models", "Models"),
+        (context["difficulty"], "difficult", "Difficulty of questions"),
+        (context["examples"], "asked", "What is asked"),
+        (context["relations"]["file"], "relations", "Relations"),
+        (True, "about", "About"),
     )
-    return [anchor for is_there, anchor in entries if is_there]
+    return [{"id": anchor, "title": title} for is_there, anchor, title in entries if is_there]

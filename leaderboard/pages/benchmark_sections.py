@@ -19,7 +19,7 @@ from leaderboard.probes.culture.pairs import PairInLanguage, settings_in_words, 
 from leaderboard.probes.probe_pages import Parts
 from leaderboard.tables import ordered, page_of
 from leaderboard.ui import labels
-from leaderboard.ui.tables import PUBLISHED, citation
+from leaderboard.ui.labels import PUBLISHED
 from probing.analysis.intervals import over_seeds
 
 Row = dict[str, Any]
@@ -97,7 +97,7 @@ def _published_row(run: Run, scores: Mapping[str, Score], sides: Mapping[str, An
     label = run.get_provenance_display().lower()
     return {
         "run": run,
-        "source": f"{PUBLISHED}: {citation(run)}",
+        "source": f"{PUBLISHED}: {run.citation}",
         "scores": {**scores, **sides},
         "first_value": next(values, 0.0),
         "model": run.model.title,

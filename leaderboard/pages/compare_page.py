@@ -54,7 +54,6 @@ from leaderboard.tables import FORMATS, download, filled, ordered, page_of
 from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.tables import source
 from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS
 from probing.errors import ProbingError
 
@@ -192,7 +191,7 @@ def _side_by_side_row(row: FigureBesideOthers) -> Row:
         "run": row.run.pk,
         "settings": settings,
         **{name: getattr(row.score, name, None) for name in SCORE},
-        "provenance": source(row.run).value,
+        "provenance": row.run.source,
     }
 
 
@@ -289,7 +288,7 @@ def _run_row(side: Side, sides: Sequence[Side], query: QueryDict) -> Row:
         "difference_high": change.get("high"),
         "p": change.get("p"),
         "p_holm": change.get("p_holm"),
-        "provenance": source(run).value,
+        "provenance": run.source,
         "result": side["key"],
     }
 

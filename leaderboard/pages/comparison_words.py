@@ -13,7 +13,7 @@ from leaderboard.figures.scores import dimension_order
 from leaderboard.models import Run, Score
 from leaderboard.probes.breakdowns import group_href, hover_label
 from leaderboard.probes.wording import Names, group_title
-from leaderboard.ui import cells, charts, labels
+from leaderboard.ui import charts, labels, spelled
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.charts.dot_plots import CERTAIN
 from probing.analysis.paired_tests import RESULT_NAMES
@@ -209,7 +209,7 @@ def _differences_chart(runs: Sequence[Side], rows: Sequence[Row], names: Names) 
     ]
     first, second = (run["name"] for run in runs)
     certain = [label for label, row in zip(titles, rows, strict=True) if is_certain(row)]
-    overall = cells.signed(rows[0]["difference"]).text
+    overall = spelled.signed(rows[0]["difference"])
     summary = (
         f"Overall, {second} differs from {first} by {overall}. {CERTAIN} marks differences that are significant after "
         f"Holm's correction: {len(certain)} of {len(rows)}."

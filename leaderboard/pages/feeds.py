@@ -18,8 +18,8 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.pages.methods_page import NAMES, methods_address
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import variant_in_words, with_part
-from leaderboard.ui.cells import figure
 from leaderboard.ui.labels import within
+from leaderboard.ui.spelled import figure
 from leaderboard.ui.visible import visible
 from probing.papers.declarations import NAMES as PAPERS
 

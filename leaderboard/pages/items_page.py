@@ -20,7 +20,7 @@ from leaderboard.probes import pages_of
 from leaderboard.probes.items import LABELS, ColumnValues, exported_value, item_url, right_or_wrong, stored_text
 from leaderboard.probes.wording import group_title, relation_names, row_key, sentences, several_answers
 from leaderboard.tables import page_of
-from leaderboard.ui import cells, labels
+from leaderboard.ui import labels, spelled
 from leaderboard.ui.links import link
 from leaderboard.ui.table_files import json_lines, rows_response, wants_file
 from probing.probes import probe_named
@@ -146,7 +146,7 @@ def _etag(run: Run, *parts: str) -> str:
     return quote_etag(hashlib.sha256(repr((run.pk, run.finished, *parts)).encode()).hexdigest()[:32])
 
 
-def _values(run: Run, numbers: Sequence[int], names: Sequence[str]) -> Iterator[list[cells.Raw]]:
+def _values(run: Run, numbers: Sequence[int], names: Sequence[str]) -> Iterator[list[spelled.Raw]]:
     return ([exported_value(row[name]) for name in names] for row in item_rows.rows(run, numbers, names))
 
 

@@ -24,9 +24,8 @@ from leaderboard.probes.wording import group_title, relation_names
 from leaderboard.tables import Row, download, filled, ordered
 from leaderboard.ui import labels
 from leaderboard.ui.charts import dot_plots
-from leaderboard.ui.charts.basics import Chart
+from leaderboard.ui.charts.basics import Chart, score_points, summary
 from leaderboard.ui.charts.dot_plots import Mark
-from leaderboard.ui.tables import citation, score_points, source, summary
 
 HUB = "https://huggingface.co/"
 ENDED = (Run.State.FAILED, Run.State.CANCELLED)
@@ -163,7 +162,7 @@ def _run_row(run: Run, score: Score | None) -> Row:
         "part": part_in_words(score) if score else "",
         "score": score.value if score else None,
         **_ends(score),
-        "provenance": source(run).value,
+        "provenance": run.source,
         "differs": differs(run),
         "date": timezone.localtime(run.finished).date().isoformat() if run.finished else None,
     }
@@ -233,13 +232,13 @@ def _profile_row(figure: Row) -> Row:
         "similar_median": figure["median"],
         "similar_high": band[1] if band else None,
         "similar_models": len(figure["similar"]),
-        "provenance": source(run).value,
+        "provenance": run.source,
     }
 
 
 def _note(published: Run) -> str:
     """Return the source of a published figure, and what differs in it."""
-    return ", ".join(filter(None, [citation(published), published.settings_group, differs(published)]))
+    return ", ".join(filter(None, [published.citation, published.settings_group, differs(published)]))
 
 
 def _published_difference(figure: Row) -> float | None:

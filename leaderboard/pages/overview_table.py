@@ -13,9 +13,8 @@ from leaderboard.models.run import run_url
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import EVERYTHING
 from leaderboard.probes.wording import group_title
-from leaderboard.ui import cells, labels
+from leaderboard.ui import labels, spelled
 from leaderboard.ui.links import model_address
-from leaderboard.ui.tables import citation
 
 ABOUT_MODEL = ("hub_id", "kind", "family")  # the columns that only the files have
 OTHER_ITEMS = "about other questions than the rest of this column"
@@ -155,7 +154,7 @@ def _origins(rows: Sequence[Row], columns: Sequence[Column]) -> dict[int, str]:
     figures = [(slug, figure) for row in rows for slug, figure in row["figures"].items()]
     elsewhere = Run.objects.filter(pk__in={figure.run for _, figure in figures if not figure.is_measured})
     cited = elsewhere.only("provenance", "reference", "provenance_record")
-    words = {run.pk: f"{cells.PROVENANCES[run.provenance].lower()}: {citation(run)}" for run in cited}
+    words = {run.pk: f"{spelled.PROVENANCES[run.provenance].lower()}: {run.citation}" for run in cited}
     return {figure.run: words.get(figure.run) or plans[slug] for slug, figure in figures}
 
 
@@ -179,7 +178,7 @@ def _figure(column: Column, figure: Figure, origin: str, best: Collection[int]) 
     kind, is_best = "measured" if figure.is_measured else "published", figure.run in best
     error = f"{figure.error:.3f}" if figure.error else ""
     facts = [
-        cells.interval_note(figure.low, figure.high) or (error and f"standard error over wordings {error}"),
+        spelled.interval_note(figure.low, figure.high) or (error and f"standard error over wordings {error}"),
         f"{figure.n:,.0f} questions" if figure.n else "",
         origin,
         f"○ published: {published.value:.3f}" if published else "",
@@ -188,8 +187,8 @@ def _figure(column: Column, figure: Figure, origin: str, best: Collection[int]) 
     ]
     return {
         **{"value": figure.value, "low": figure.low, "high": figure.high, "chance": chance.value if chance else None},
-        "text": cells.figure(figure.value),
-        "uncertainty": cells.uncertainty(figure.value, figure.low, figure.high) or (error and f"SE {error}"),
+        "text": spelled.figure(figure.value),
+        "uncertainty": spelled.uncertainty(figure.value, figure.low, figure.high) or (error and f"SE {error}"),
         "note": " · ".join(filter(None, facts)),
         "href": run_url(figure.run),
         "kind": kind,
@@ -215,7 +214,7 @@ def _group_cell(row: Row, group: Row) -> Row:
     shade = round(SHADES * (figure.value - group["lowest"]) / width) if width else 0
     return {
         "text": f"{figure.value:.2f}",
-        "note": cells.interval_note(figure.low, figure.high),
+        "note": spelled.interval_note(figure.low, figure.high),
         "align": f"{group['align']} heat-{shade}",
     }
 
@@ -233,4 +232,4 @@ def _variant(row: Row, columns: Sequence[Column], main: Column | None) -> str:
 
 def _in_words(figure: Figure) -> str:
     mark = "●" if figure.is_measured else "○"
-    return f"{mark} {cells.figure_with_uncertainty(figure.value, figure.low, figure.high)}"
+    return f"{mark} {spelled.figure_with_uncertainty(figure.value, figure.low, figure.high)}"

@@ -23,7 +23,7 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
 from leaderboard.pages.submit_page import OPTION
 from leaderboard.tables import Files, Row, download, filled, ordered, page_of, parameter
-from leaderboard.ui import cells, labels
+from leaderboard.ui import labels, spelled
 from leaderboard.ui.charts.basics import ACCENT, Chart, Point
 from leaderboard.ui.charts.dot_plots import headed_dots
 from probing.errors import BadInput
@@ -339,10 +339,10 @@ def _row(paper: Paper, exhibit: Exhibit, figure: Row, measured: MeasuredWays) ->
 def _text(exhibit: Exhibit, value: float | None, sign: str = "") -> str:
     """Write a figure with three decimals, or as papers print p-values."""
     if value is None:
-        return cells.NO_VALUE
+        return spelled.NO_VALUE
     if exhibit.unit == "power":
-        return cells.power_of_ten(value, 2, sign)
-    return cells.with_minus(f"{value:+.3f}") if sign else cells.figure(value)
+        return spelled.power_of_ten(value, 2, sign)
+    return spelled.with_minus(f"{value:+.3f}") if sign else spelled.figure(value)
 
 
 def _named(paper: Paper, exhibit: Exhibit, name: str | None, usual: Callable[[str], str]) -> str:

@@ -43,9 +43,9 @@ from leaderboard.probes.items import ItemRow, RunAnswer, item_url
 from leaderboard.probes.wording import AnswerWords, language_of, relation_name, tag_text
 from leaderboard.tables import Row, download, filled, page_of
 from leaderboard.ui import charts
-from leaderboard.ui.cells import parameters
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.links import link
+from leaderboard.ui.spelled import parameters
 from probing.errors import ProbingError
 from probing.probes.probe import VERSION_TAGS
 
@@ -219,7 +219,7 @@ def sizes_chart(
     if smallest is None:
         summary = f"None of the {len(points)} models of known size {words.one_prefers}{where}."
     else:
-        size = parameters(int(smallest.x or 0)).text
+        size = parameters(int(smallest.x or 0))
         summary = f"The smallest model that {words.one_prefers}{where} is {smallest.label}, with {size} parameters."
     ends = (words.wrong, words.right) if wordings == 1 else ("no wording", "every wording")
     return Chart("sizes", "Models by size", summary, charts.by_size(points, ends))

@@ -26,7 +26,7 @@ from leaderboard.pages.rendering import LIVE_SECONDS
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import with_part
 from leaderboard.tables import FORMATS, Files, download, filled, ordered, page_of
-from leaderboard.ui import cells, labels
+from leaderboard.ui import labels, spelled
 
 MOST_WAITING = 10**6  # runs; more than any site lets wait
 
@@ -95,7 +95,7 @@ def _worth_telling(waiting: Sequence[QueuedRun]) -> set[str]:
 def _figures(now: datetime) -> dict[str, Any]:
     """Return how many runs of the last 30 days had a result, and how long they had waited for a worker."""
     outcomes, waits = site_state.outcomes(now), site_state.start_delays(now)
-    typical, long = (cells.approximate_time(timedelta(seconds=seconds)) for seconds in (waits.p50, waits.p90))
+    typical, long = (spelled.approximate_time(timedelta(seconds=seconds)) for seconds in (waits.p50, waits.p90))
     return {
         "outcomes": outcomes,
         "success": f"{100 * (outcomes.success or 0):.0f} %",

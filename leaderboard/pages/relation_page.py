@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.paginator import Page
 from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, render
 from django.utils.text import slugify
 
 from leaderboard.figures.benchmarks import CHANCE_ID
@@ -16,7 +16,7 @@ from leaderboard.figures.standings import published_version
 from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
 from leaderboard.pages.benchmark_sections import published_table
-from leaderboard.pages.rendering import page_reference, show
+from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import BASELINES
 from leaderboard.probes.wording import (
@@ -28,11 +28,8 @@ from leaderboard.probes.wording import (
     template_pieces,
 )
 from leaderboard.tables import Files, download, filled, ordered, page_of
-from leaderboard.ui import cells, charts, labels
-from leaderboard.ui.charts.basics import Chart
-from leaderboard.ui.tables import (
-    score_points,
-)
+from leaderboard.ui import charts, labels, spelled
+from leaderboard.ui.charts.basics import Chart, score_points
 from probing.benchmark import Relation
 
 CHARTED = 40  # models that a chart shows at most
@@ -70,13 +67,18 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
     files: Files = {"models": (COLUMNS, list(page) if request.GET.get("page") else rows)}
     if published:
         files = {**files, "published": (published["columns"], published["file"])}
-    if file := download(request, files):
-        return file
     title = pages.metric_label(pages.ranking_metric(benchmark))
     key, details = f"relation-{slugify(relation)}", f"benchmark version {benchmark.version[:12]}"
     reference = page_reference(request, key, f"{benchmark.title}: {context['name']}", details)
-    context |= {"published": published, **_models_context(page)}
-    return show(request, "relation.html", context, charts=models_charts(title, scores), reference=reference)
+    if file := download(request, files) or reference_file(request, reference):
+        return file
+    context |= {
+        "published": published,
+        **_models_context(page),
+        "charts": {chart.name: chart for chart in models_charts(title, scores)},
+        **what_is_cited(request, reference),
+    }
+    return render(request, "relation.html", context)
 
 
 def on_relation(benchmark: Benchmark, name: str) -> tuple[Relation | None, Slice, list[Any]]:
@@ -96,7 +98,7 @@ def _tags(relation: Relation | None) -> list[tuple[str, str]]:
 def _model_row(score: Any) -> dict[str, Any]:
     """Return a model with its score. Runs with other than the usual settings stand below those with the usual ones."""
     run, baseline = score.run, BASELINES.get(score.run.model.hub_id)
-    label = cells.PROVENANCES[run.provenance].lower()
+    label = spelled.PROVENANCES[run.provenance].lower()
     return {
         "score": score,
         "run": run,

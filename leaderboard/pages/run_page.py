@@ -31,8 +31,8 @@ from leaderboard.probes.benchmark_words import baselines_in_words
 from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of, switches
 from leaderboard.probes.wording import group_title, relation_names
 from leaderboard.tables import FORMATS, Files, Row, download, page_of
-from leaderboard.ui import cells, labels
-from leaderboard.ui.cells import uncertainty
+from leaderboard.ui import labels, spelled
+from leaderboard.ui.spelled import uncertainty
 from probing.analysis.accuracy import BASELINES, CHANCE, MAJORITY, TIES, ties_in_words
 from probing.analysis.confidence import CALIBRATION_ERROR, MAX_SOFTMAX
 from probing.analysis.details import DETAIL_METRICS
@@ -259,7 +259,7 @@ def basis(run: Run, main: Score, scores: Iterable[Score], own: Iterable[Score] =
     asked = max((score.n for score in own if score.metric != CHANCE), default=main.n)  # chance is about all items
     of_file = benchmark.items if part_of(main) == OVERALL_SLICE else 0
     whole = max(asked if count else main.n, of_file)
-    counted = f"{cells.items(main.n).text}{f' of {cells.items(whole).text}' if main.n < whole else ''} {nouns}"
+    counted = f"{spelled.items(main.n)}{f' of {spelled.items(whole)}' if main.n < whole else ''} {nouns}"
     others = f" ({count.others})" if count and main.n < asked else ""
     if not benchmark.correctness.macro:
         return f"{'share' if benchmark.correctness.column else 'mean'} of {counted}{others}"

@@ -20,10 +20,10 @@ from leaderboard.ui.charts.scaling_chart import (
     TOKENS,
     ScalingAxis,
     SizedScore,
+    best_and_largest,
     on_date_axis,
 )
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.tables import best_and_largest
 
 AXIS = "axis"  # the parameter that chooses one of these
 # What scores are set against: its name within a sentence, and where a model is on it, None if that is unknown.

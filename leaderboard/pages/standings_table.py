@@ -39,8 +39,8 @@ from leaderboard.probes.culture.pairs import (
 from leaderboard.probes.culture.sides import GAP
 from leaderboard.probes.wording import group_title, relation_name
 from leaderboard.tables import FORMATS, filled, ordered, page_of, sorting
-from leaderboard.ui import cells, labels
-from leaderboard.ui.tables import MEASURED, PUBLISHED, citation
+from leaderboard.ui import labels, spelled
+from leaderboard.ui.labels import MEASURED, PUBLISHED
 from probing.benchmark import Relation
 
 ENDS = ("low", "high", "cluster_low", "cluster_high")
@@ -151,7 +151,7 @@ def _without_figure(runs: Sequence[Run], figures: pd.DataFrame) -> list[Run]:
 def _sources(rows: Sequence[Row]) -> list[tuple[str, str]]:
     """Return the publications of the rows with their addresses, each once."""
     published: list[Run] = [row["run"] for row in rows if row["run"].reference_url]
-    return list(dict.fromkeys((citation(run), run.reference_url) for run in published))
+    return list(dict.fromkeys((run.citation, run.reference_url) for run in published))
 
 
 # The columns.
@@ -244,7 +244,7 @@ def values_of(scores: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _run_values(row: Row, run: Run) -> dict[str, Any]:
-    label = cells.PROVENANCES[run.provenance].lower()
+    label = spelled.PROVENANCES[run.provenance].lower()
     return {
         "rank": row["rank_text"] or None,
         "model": run.model.title,
@@ -294,7 +294,7 @@ def with_equal_baselines(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]
     for row in rows:
         if row["standing"]["is_baseline"]:
             figures = row["standing"]["figures"].items()
-            shown = {(key, cells.figure(score.value)) for key, score in figures if score.value is not None}
+            shown = {(key, spelled.figure(score.value)) for key, score in figures if score.value is not None}
             alike.setdefault(frozenset(shown), []).append(row)
     firsts = [{**first, **_baseline_words([first, *others])} for first, *others in alike.values()]
     return [*firsts, *(row for row in rows if not row["standing"]["is_baseline"])]
@@ -332,7 +332,7 @@ def _heading(row: Row, models: int, kinds: set[bool], filters: LeaderboardFilter
     number = labels.number_of(models, "model")
     words = settings_in_words(row["run"]) if filters.part == OVERALL_SLICE else row["group"]
     if row["listed_apart"]:
-        texts = [f"{PUBLISHED}: {citation(row['run'])}", words, row["way"], number]
+        texts = [f"{PUBLISHED}: {row['run'].citation}", words, row["way"], number]
     elif row["settings_heading"]:
         texts = [f"{row['settings_heading'].partition(':')[0]}: {words}", row["way"]]
     else:
@@ -347,7 +347,7 @@ def averaging(benchmark: Benchmark, rows: Sequence[Row], offered: Sequence[Slice
         return ""
     numbers = [row["main"].n for row in rows if row["place"] == first["place"] and row["main"]]
     nouns = count.title.lower() if (count := pages_of(benchmark).count_column) else benchmark.nouns
-    least, most = (cells.items(end(numbers)).text for end in (min, max))
+    least, most = (spelled.items(end(numbers)) for end in (min, max))
     counted = f"{least if least == most else f'{least} to {most}'} {nouns}"
     if not benchmark.correctness.macro:
         return f"the {'share' if benchmark.correctness.column else 'mean'} of {counted}"

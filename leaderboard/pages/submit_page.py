@@ -26,7 +26,7 @@ from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.probes.wording import Names, read_relations, tag_text, wording, wording_names
 from leaderboard.serving.errors import with_retry_after
 from leaderboard.serving.limits import client_address
-from leaderboard.ui import cells, labels
+from leaderboard.ui import labels, spelled
 from probing.errors import BadInput, ProbingError
 from probing.probes import probe_named, probe_of
 from probing.probes.probe import offered_options
@@ -97,7 +97,7 @@ def _minutes(rates: RecentRates, benchmark: Benchmark, size: Size | None) -> str
     time = expected_time(rates, benchmark.probe, benchmark.work, *size or ()) if benchmark.work else None
     if time is None:
         return ""
-    return f"{cells.approximate_time(time)} {'for this model' if size else 'for a usual model'}"
+    return f"{spelled.approximate_time(time)} {'for this model' if size else 'for a usual model'}"
 
 
 # The submit form: a model, benchmarks, and what can be chosen on all of these.

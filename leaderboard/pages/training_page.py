@@ -37,7 +37,6 @@ from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart, Plot, Point
 from leaderboard.ui.charts.plots import Scale, Trajectory, trajectories
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.tables import source
 from leaderboard.ui.visible import visible
 from probing.analysis.intervals import over_seeds
 from probing.analysis.steps import Changes
@@ -425,7 +424,7 @@ def _point_row(curve: str, point: StepScore) -> Row:
         "n": score.n or None,
         "run": run.pk,
         "model": run.model.hub_id,
-        "provenance": source(run).value,
+        "provenance": run.source,
     }
 
 

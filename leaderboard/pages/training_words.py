@@ -6,7 +6,7 @@ from typing import Any
 from leaderboard.figures.training import StepScore
 from leaderboard.models import Run
 from leaderboard.ui import labels
-from leaderboard.ui.cells import figure
+from leaderboard.ui.spelled import figure
 from probing.analysis.intervals import recovered
 
 NAMED_GROUPS = 3  # in a sentence

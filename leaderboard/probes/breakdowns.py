@@ -1,7 +1,6 @@
 """What pages call the groups of a breakdown, and where they lead."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -10,7 +9,6 @@ from leaderboard.figures import item_rows
 from leaderboard.figures.scores import OVERALL_SLICE, group_url
 from leaderboard.models import Run
 from leaderboard.probes.wording import group_title, read_relations, relation_names, wording, wording_names
-from leaderboard.ui import cells
 from probing.analysis.breakdowns import BY_CULTURE, CROSSED, split_group
 from probing.analysis.option_scores import VERSIONED
 
@@ -29,11 +27,6 @@ def answer_space_titles(run: Run, names: Iterable[str]) -> dict[str, str]:
     relations = relation_names(run)
     dimension = VERSIONED if set(BY_CULTURE[VERSIONED]) <= set(item_rows.names(run)) else "relation"
     return {name: group_title(dimension, name, relations) for name in names}
-
-
-def titled_cell(name: str, title: str, href: str = "") -> cells.Cell:
-    """Return a cell with a title in words; its tooltip and the CSV have the name that is stored."""
-    return replace(cells.text(name, href, "" if title == name else name), text=title)
 
 
 def hover_label(name: str, title: str) -> str:

@@ -19,8 +19,7 @@ from leaderboard.probes.probe_pages import Json, Parts, ProbePages, notes_of, pa
 from leaderboard.probes.wording import ONE_ANSWER
 from leaderboard.tables import INTERVAL, Row, figures_of
 from leaderboard.ui import charts, labels
-from leaderboard.ui.charts.basics import Chart, Point, kind_symbol
-from leaderboard.ui.tables import summary
+from leaderboard.ui.charts.basics import Chart, Point, kind_symbol, summary
 from probing.analysis.breakdowns import CELL, split_group
 from probing.analysis.cloze_metrics import MAJOR, mean_share
 from probing.errors import ProbingError

@@ -8,7 +8,7 @@ from leaderboard.probes.probe_pages import run_columns
 from leaderboard.tables import Row
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.charts.plots import Scale, Trajectory, trajectories
-from leaderboard.ui.tables import PUBLISHED, citation
+from leaderboard.ui.labels import PUBLISHED
 
 TITLE = "What is left after further training"
 # By the metric of what is kept: that of the accuracy before the training, and how the questions were asked.
@@ -47,7 +47,7 @@ def _training(runs: Sequence[Run], trained_on: str, before: Mapping[str, float |
     of_steps = {f"{metric}_{step}": value for metric, steps in kept.items() for step, value in steps.items()}
     return {
         **run_columns(runs[0]),
-        "heading": f"{PUBLISHED}: {citation(runs[0])}",
+        "heading": f"{PUBLISHED}: {runs[0].citation}",
         "kept": kept,
         "trained_on": trained_on,
         **{metric: before.get(metric) for metric, _ in WAYS.values()},

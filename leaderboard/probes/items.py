@@ -11,7 +11,7 @@ from leaderboard.figures import item_rows
 from leaderboard.figures.item_rows import Row
 from leaderboard.models import Run
 from leaderboard.probes.wording import RIGHT_OR_WRONG, AnswerWords, Names, group_title, relation_names
-from leaderboard.ui import cells, labels
+from leaderboard.ui import labels, spelled
 from probing.analysis.paired_tests import CORRECT
 from probing.benchmark import ROW_KEY, Item, Relation
 from probing.probes.choices import OTHER_BLANK
@@ -109,7 +109,7 @@ def stored_text(name: str, value: Any, relations: Names) -> str:
         return str(value + 1)
     if name in GROUPS and isinstance(value, str):
         return group_title(name, value, relations)
-    return cells.stored(value).text
+    return spelled.stored(value)
 
 
 def right_or_wrong(run: Run) -> Callable[[Row], str]:
@@ -128,14 +128,10 @@ def right_or_wrong(run: Run) -> Callable[[Row], str]:
     return band
 
 
-def exported_value(value: Any) -> cells.Raw:
-    """Return what CSV has of a stored value: that of its cell, without making the texts that only a page needs."""
-    if type(value) in (str, int, float):
-        plain: cells.Raw = value
-        return plain
-    if isinstance(value, list):
-        return "; ".join([str(exported_value(member)) for member in value])
-    return cells.stored(value).value
+def exported_value(value: Any) -> spelled.Raw:
+    """Return what files have of a stored value; the members of a list are one text."""
+    plain: spelled.Raw = "; ".join(map(str, value)) if isinstance(value, list) else value
+    return plain
 
 
 def item_url(run: Run, row: Row) -> str:

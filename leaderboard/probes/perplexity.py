@@ -19,7 +19,7 @@ from leaderboard.probes.wording import STATEMENT, group_title, relation_names
 from leaderboard.tables import Row, filled
 from leaderboard.ui import charts
 from leaderboard.ui.charts.basics import Chart
-from leaderboard.ui.tables import MEASURED, PUBLISHED, citation, source
+from leaderboard.ui.labels import MEASURED, PUBLISHED
 from probing.analysis.paired_tests import RESULT_NAMES
 from probing.analysis.perplexity_metrics import (
     BEST,
@@ -199,12 +199,12 @@ def _model_row(run: Run, scores: Mapping[str, float | None], logarithms: Sequenc
     return {
         "run": run,
         "logarithms": logarithms,
-        "heading": f"{PUBLISHED}: {citation(run)}" if run.is_published else MEASURED,
+        "heading": f"{PUBLISHED}: {run.citation}" if run.is_published else MEASURED,
         "model": f"{run.model.hub_id}{settings}",
         "parameters": run.model.parameters,
         "repetitions": len(logarithms),
         **{metric: scores.get(metric) for metric in (*POWERS, *EFFECTS)},
-        "provenance": source(run).value,
+        "provenance": run.source,
     }
 
 

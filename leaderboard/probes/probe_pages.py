@@ -16,7 +16,6 @@ from leaderboard.probes.wording import CHOICE, FREE_TEXT, ONE_ANSWER, RIGHT_OR_W
 from leaderboard.tables import Files, Row, arranged, page_in
 from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart
-from leaderboard.ui.tables import source
 from probing.analysis.breakdowns import CROSSED
 from probing.benchmark import Relation
 from probing.errors import ProbingError
@@ -56,7 +55,7 @@ def run_columns(run: Run) -> Row:
         "run": run,
         "model": run.model.title,
         "settings": labels.variant(run),
-        "provenance": source(run).value,
+        "provenance": run.source,
     }
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from leaderboard.figures.benchmarks import read
@@ -10,8 +10,7 @@ from leaderboard.figures.comparisons import ModelAnswer
 from leaderboard.figures.item_rows import Row
 from leaderboard.models import Benchmark, Run
 from leaderboard.probes.culture.sides import pair_title
-from leaderboard.ui import cells, labels
-from leaderboard.ui.cells import Cell
+from leaderboard.ui import labels
 from probing.analysis.breakdowns import CROSSED, split_group
 from probing.benchmark import Item, Relation, TagValue
 from probing.errors import ProbingError
@@ -252,16 +251,8 @@ class AnswerWords(NamedTuple):
         """Return what an answer is called; None is one that does not count."""
         return "not counted" if right is None else self.right if right else self.wrong
 
-    def cell(self, right: bool | None, answer: str, shown: str = "", note: str = "", lang: str = "") -> Cell:
-        """Show an answer with a mark and a colour that tell right from wrong, or with a word where both are true."""
-        shown, word = shown or answer, self.of(right)
-        if self.both_true:
-            return Cell(answer, f"{shown} ({word})", note=note, lang=lang)
-        mark, kind = OUTCOMES[right]
-        return Cell(answer, f"{mark} {shown}", note=note, kind=kind, lang=lang, spoken=word)
 
-
-OUTCOMES = {True: ("✓", "yes"), False: ("✗", "no"), None: ("–", "missing")}
+OUTCOMES = {True: ("✓", "yes"), False: ("✗", "no"), None: ("–", "missing")}  # the mark and the CSS class of each
 RIGHT_OR_WRONG = AnswerWords()
 
 
@@ -346,10 +337,3 @@ def _first_answers(answers: Sequence[str]) -> str:
     """Return the first answers with the number of the others; open questions have all names of theirs."""
     more = f" and {len(answers) - MOST_ANSWERS:,} more" if len(answers) > MOST_ANSWERS else ""
     return "; ".join(answers[:MOST_ANSWERS]) + more
-
-
-def answer_cell(row: Row, several: Answers) -> Cell:
-    """Show the right answer of a row, or the first of them where there are several; the CSV has one."""
-    every = several.get((row["relation"], row["index"]), "")
-    cell = cells.text(row["answer_label"], note=every, lang=str(row.get("language") or ""))
-    return replace(cell, text=every or cell.text)

@@ -9,6 +9,7 @@ from django.core.paginator import Page
 from django.template import Context, Library
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from leaderboard.figures import progress
@@ -17,24 +18,21 @@ from leaderboard.models import Run, Score
 from leaderboard.probes.culture.pairs import variant_in_words
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.tables import parameter, sorting
-from leaderboard.ui import cells, labels, markup
+from leaderboard.ui import labels, spelled
 from leaderboard.ui.links import link, page_links
-from leaderboard.ui.tables import citation
 from leaderboard.ui.visible import LINES, visible
 
 register = Library()
 SORT_LINKS = "sort_links"  # under which the heads of a table leave their links for it
 register.filter("dimension", labels.dimension)
 register.filter("visible", visible)
-register.filter("lang", markup.language_attributes)
 register.filter(variant_in_words)
-for function in (
-    markup.rows_html,
-    markup.heads_html,
-    markup.help_html,
-    markup.sort_links_html,
-):
-    register.filter(function)
+
+
+@register.filter
+def lang(code: str) -> SafeString:
+    """Return the HTML attributes of text in another language than the page's, nothing without a code."""
+    return format_html('lang="{}" dir="auto"', code) if code else SafeString("")
 
 
 @register.filter
@@ -54,17 +52,17 @@ def get(mapping: Mapping[str, Any], name: str) -> Any:
 
 @register.filter
 def score(value: float | None) -> str:
-    return cells.score(value).text
+    return spelled.NOT_MEASURED if value is None else spelled.figure(value or abs(value))
 
 
 @register.filter
 def size(value: int | None) -> str:
-    return cells.parameters(value).text
+    return spelled.parameters(value)
 
 
 @register.filter
 def wait(value: timedelta | None) -> str:
-    return "" if value is None else cells.approximate_time(value)
+    return "" if value is None else spelled.approximate_time(value)
 
 
 register.filter("state_in_words", progress.state_in_words)
@@ -165,50 +163,49 @@ def empty(value: Any) -> str:
 @register.filter
 def along(share: float) -> str:
     """Return a place on the line of a bar, which is as long as 1."""
-    return markup.svg_length(100 * share)
+    return f"{100 * share:.2f}%"
 
 
-register.filter("figure", cells.figure)
-register.filter("power", cells.power_of_ten)
+register.filter("figure", spelled.figure)
+register.filter("power", spelled.power_of_ten)
 
 
 @register.filter
 def is_p_value(score: Score) -> bool:
-    return score.metric.startswith(cells.P_VALUE)
+    return score.metric.startswith(spelled.P_VALUE)
 
 
 @register.filter
 def decimal(value: float | None, digits: int = 3) -> str:
     """Write a number with its decimals, a whole one without."""
-    return cells.number(value, digits).text
+    return spelled.number(value, digits)
 
 
 @register.filter
 def count(value: float | None) -> str:
     """Write a number of items, which can be a fraction."""
-    return cells.items(value).text
+    return spelled.items(value)
 
 
 @register.filter
 def signed(value: float | None) -> str:
-    return cells.signed(value).text
+    return spelled.signed(value)
 
 
 @register.filter
 def p_value(value: float) -> str:
-    return cells.p_value(value).text
+    return spelled.p_value(value)
 
 
 @register.filter
 def uncertainty(score: Score | Percent, digits: int = 3) -> str:
-    return cells.uncertainty(score.value, score.low, score.high, digits) if score.value is not None else ""
+    return spelled.uncertainty(score.value, score.low, score.high, digits) if score.value is not None else ""
 
 
-register.filter(cells.score_note)
-register.filter(citation)
+register.filter(spelled.score_note)
 
 
 @register.filter
 def provenance(name: str) -> str:
     """Return in words whose a score is."""
-    return cells.PROVENANCES[name].lower()
+    return spelled.PROVENANCES[name].lower()

@@ -12,6 +12,7 @@ from probing.analysis.breakdowns import CROSSED
 from probing.formats.own_wordings import own_names
 from probing.results.run_json import marked_start
 
+MEASURED, PUBLISHED = "● Measured here", "○ Published"
 DIMENSIONS = {
     "overall": "Overall",
     "template": "Wording",

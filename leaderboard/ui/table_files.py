@@ -5,14 +5,12 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from math import isfinite
-from typing import Any
 
-from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
+from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.text import slugify
 
 from leaderboard.serving.middleware import TABLE_FORMATS
-from leaderboard.ui.cells import Raw, written
-from leaderboard.ui.tables import Table, select
+from leaderboard.ui.spelled import Raw, written
 
 JSON = "application/json"
 JSON_LINES = "application/jsonl; charset=utf-8"
@@ -30,17 +28,6 @@ def rows_response(
     if request.GET.get("format") == "json":
         return StreamingHttpResponse(json_array(header, rows), content_type=JSON)
     return StreamingHttpResponse(csv_lines(header, rows, sample), headers=_csv_headers(request))
-
-
-def table_response(table: Table[Any], request: HttpRequest) -> HttpResponse:
-    """Return a table, or its export, in the format that the request names, with the page's rows and order.
-
-    It has the rows of all pages unless the request names one.
-    """
-    names, values = _exported(table, request.GET)
-    if request.GET.get("format") == "json":
-        return HttpResponse("".join(json_array(names, values)), content_type=JSON)
-    return HttpResponse("".join(csv_lines(names, values)), headers=_csv_headers(request, table.name))
 
 
 def json_lines(rows: Iterable[object], name: str) -> StreamingHttpResponse:
@@ -122,16 +109,6 @@ def file_name(request: HttpRequest, table: str = "") -> str:
     """Return a name that says what a download is: the page, then the table; without an ending."""
     words = [slugify(part) for part in ["clozeboard", *request.path.split("/"), table]]
     return "-".join(word for position, word in enumerate(words) if word and word not in words[:position])
-
-
-def _exported(table: Table[Any], query: QueryDict) -> tuple[list[str], list[list[Raw]]]:
-    """Return the names of the columns of a table's file, and its rows."""
-    exported = table.export or table
-    rows = select(exported, query, all_pages=True)
-    exported.prepare(rows)
-    return [column.name for column in exported.columns], [
-        [cell.value for cell in cells] for cells in exported.cells(rows)
-    ]
 
 
 def _csv_headers(request: HttpRequest, table: str = "") -> dict[str, str]:

@@ -128,22 +128,8 @@ def test_every_table_is_reachable_and_open_without_javascript(browser: Browser, 
         assert page.locator("details.below-chart:not([open])").count() == 0
 
 
-def test_a_keyboard_opens_the_help_of_a_column_which_leads_to_the_methods(
-    page: Page, addresses: dict[str, str]
-) -> None:
-    page.goto(addresses["run"])
-    page.locator("details.below-chart").first.evaluate("fold => { fold.open = true; }")
-    button = page.locator("th .help").first
-    button.focus()
-    page.keyboard.press("Enter")
-    link = page.locator(".column-help:popover-open a")
-    expect(link).to_be_visible()
-    link.click()
-    expect(page.locator(":target")).to_be_visible()
-
-
 def test_all_charts_are_drawn_for_paper_without_scrolling(page: Page, addresses: dict[str, str]) -> None:
-    page.goto(addresses["run"])
+    page.goto(addresses["benchmark"])
     expect(page.locator(".main-svg").first).to_be_attached()
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     charts = page.locator("[data-chart]")

@@ -63,8 +63,8 @@ def test_a_keyboard_reaches_content_and_sorting(page: Page) -> None:
 def test_the_chosen_colours_stay_and_charts_follow(page: Page) -> None:
     page.goto("/benchmarks/small/")
     page.get_by_role("link", name="org/masked").click()
-    page.locator("[data-chart=chart-domain]").scroll_into_view_if_needed()
-    label = page.locator("[data-chart=chart-domain] .ytick text").first
+    page.locator("[data-chart=chart-breakdown]").scroll_into_view_if_needed()
+    label = page.locator("[data-chart=chart-breakdown] .ytick text").first
     before = label.evaluate("text => text.style.fill")
     page.get_by_label("Colours").select_option("dark")
     expect(label).not_to_have_css("fill", before)

@@ -18,7 +18,7 @@ from leaderboard.figures.benchmarks import folder_of
 from leaderboard.figures.live_workers import live_workers
 from leaderboard.figures.ranks import refresh_standings
 from leaderboard.models import Benchmark, Claim, Model, Run, RunRank
-from leaderboard.ui.cells import figure, uncertainty
+from leaderboard.ui.spelled import figure, uncertainty
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.pages.html_table import Tables

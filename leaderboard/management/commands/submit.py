@@ -17,7 +17,7 @@ from leaderboard.intake.hub import NEWEST, listed_revisions
 from leaderboard.intake.submissions import receive_all
 from leaderboard.management.base import PlainCommand
 from leaderboard.models import Benchmark, Run, Submission
-from leaderboard.ui import cells
+from leaderboard.ui import spelled
 from probing.probes import probe_named
 from probing.probes.probe import offered_options, parse
 from probing.progress_bar import BAR
@@ -135,7 +135,7 @@ def follow(run: Run, watch: Callable[[], None] = lambda: None) -> None:
 def in_words(run: Run, current: Progress) -> str:
     """Return state, progress and time left as the pages show them."""
     left = (
-        f" · {cells.approximate_time(current.left)} left"
+        f" · {spelled.approximate_time(current.left)} left"
         if current.left is not None and run.state not in Run.FINAL
         else ""
     )

@@ -3,7 +3,7 @@
 Colours are custom properties of the stylesheet; static/charts.js replaces them by their values when it draws.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, floor, isfinite, log10
@@ -14,7 +14,8 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.utils.html import json_script
 from django.utils.safestring import SafeString
 
-from leaderboard.ui import cells
+from leaderboard.models import Score
+from leaderboard.ui import spelled
 from probing.chart_template import ERROR_BAR, Palette, chart_template
 
 INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
@@ -228,7 +229,7 @@ def parameter_axis(points: Sequence[Point]) -> Axis:
     """Return a logarithmic axis of numbers of parameters, which the points have as `x`."""
     low, high = _range_around([log10(point.x) for point in points if point.x])
     sizes = [round(10**tick) for tick in _ticks(low, high)]
-    ticks = {"tickvals": sizes, "ticktext": [cells.parameters(size).text for size in sizes]}
+    ticks = {"tickvals": sizes, "ticktext": [spelled.parameters(size) for size in sizes]}
     return {"title": {"text": "parameters"}, "type": "log", "range": (low, high), **ticks}
 
 
@@ -284,3 +285,29 @@ def range_in_view(points: Sequence[Point], *levels: float | None) -> list[float]
     values = [value for value in (*bounds, *levels) if value is not None] or [0.0, 1.0]
     room = ROOM * (max(values) - min(values)) or ROOM
     return [min(values) - room, max(values) + room]
+
+
+def score_points(
+    scores: Iterable[tuple[str, Score | None]], href: Callable[[str], str] = lambda label: ""
+) -> list[Point]:
+    """Return the points of a chart, given pairs of label and score; scores without a value have none.
+
+    `href` gives the address to which the point of a label leads, the same as in the table.
+    """
+    return [
+        Point(label, score.value, score.low, score.high, href=href(label))
+        for label, score in scores
+        if score and score.value is not None
+    ]
+
+
+def summary(title: str, points: Sequence[Point]) -> str:
+    """Return a sentence with the lowest and the highest of the points and their number."""
+    if not points:
+        return f"{title}: nothing was measured."
+    if len(points) == 1:
+        return f"{title}: {points[0].value:.3f} ({points[0].label})."
+    low, high = min(points, key=lambda p: p.value), max(points, key=lambda p: p.value)
+    if f"{low.value:.3f}" == f"{high.value:.3f}":
+        return f"{title}: {low.value:.3f} in all {len(points)} groups."
+    return f"{title}: from {low.value:.3f} ({low.label}) to {high.value:.3f} ({high.label}) over {len(points)} groups."

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.ui import cells, labels
+from leaderboard.ui import labels, spelled
 from leaderboard.ui.charts.basics import SERIES_MARKERS, Point, parameter_axis, range_in_view
 from leaderboard.ui.charts.scaling_chart import (
     GAP,
@@ -71,7 +71,7 @@ def curve(scores: Sequence[SizedScore], chance: float | None) -> dict[str, Any]:
 
 def _mark(score: SizedScore, axes: Axes, colour: int, has_interval: bool) -> dict[str, Any]:
     size = f"{PARAMETERS.text(score.size)}{PARAMETERS.unit}"
-    value = cells.figure_with_uncertainty(score.value, score.low, score.high)
+    value = spelled.figure_with_uncertainty(score.value, score.low, score.high)
     whose = "measured here" if score.is_measured else "published"
     interval = None
     if has_interval and score.low is not None and score.high is not None:
@@ -125,7 +125,7 @@ def _round_values(within: Sequence[float]) -> list[float]:
 def _summary(scores: Sequence[SizedScore], best: Sequence[SizedScore], chance: float | None) -> str:
     """Describe the curve: how many models of which sources, which of them nothing beats, and what guessing reaches."""
     measured = sum(score.is_measured for score in scores)
-    names = ", ".join(f"{score.label} ({PARAMETERS.text(score.size)}, {cells.figure(score.value)})" for score in best)
+    names = ", ".join(f"{score.label} ({PARAMETERS.text(score.size)}, {spelled.figure(score.value)})" for score in best)
     guessing = "" if chance is None else f" Guessing reaches {chance:.3f}."
     return (
         f"{labels.number_of(measured, 'model')} measured here (filled marks) and {len(scores) - measured} published "

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.ui import cells
+from leaderboard.ui import spelled
 from leaderboard.ui.charts.basics import (
     INK,
     KIND_SYMBOLS,
@@ -54,7 +54,7 @@ class ScalingAxis(NamedTuple):
         """Write a value without its unit, such as 8 B or 2024-07-31."""
         if self.is_date:
             return datetime.fromtimestamp(value / 1000, UTC).date().isoformat()
-        return cells.parameters(round(value)).text
+        return spelled.parameters(round(value))
 
     @property
     def hover(self) -> str:
@@ -318,3 +318,17 @@ def _has_room(boxes: Boxes, marks: NDArray[np.float64], placed: Sequence[Boxes],
 def _overlap(one: Boxes, other: Boxes) -> bool:
     """Tell whether two labels cover each other in any of the areas."""
     return bool(np.any((one[0] < other[1]) & (other[0] < one[1]) & (one[2] < other[3]) & (other[2] < one[3])))
+
+
+def best_and_largest(scores: Sequence[SizedScore], axis: ScalingAxis = PARAMETERS) -> str:
+    """Return a sentence with the highest of several scores, and with that of the largest model where it is another."""
+    best = max(scores, key=lambda score: score.value)
+    largest = max(scores, key=lambda score: (score.size, score.value))
+    if best.value == largest.value:
+        return f"Best and {axis.most}: {_sized(largest, axis)}."
+    return f"Best: {_sized(best, axis)}. {axis.most.capitalize()}: {_sized(largest, axis)}."
+
+
+def _sized(score: SizedScore, axis: ScalingAxis) -> str:
+    figure = spelled.figure_with_uncertainty(score.value, score.low, score.high)
+    return f"{score.label} ({axis.text(score.size)}), {figure}"

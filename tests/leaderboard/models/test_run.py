@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection
@@ -201,3 +202,17 @@ def test_a_worker_learns_that_its_run_was_ended(run: Run, state: str) -> None:
     claim = Claim.objects.take(run, "a")
     Run.objects.filter(pk=run.pk).update(state=state)
     assert not Claim.objects.renew(claim)
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ({"title": "A leaderboard", "authors": "Ada Lovelace, contributors", "year": None}, "A leaderboard"),
+        ({"title": "A paper", "authors": "Ada Lovelace, Alan Turing", "year": 1950}, "Lovelace et al. 1950"),
+        ({"authors": "Ada Lovelace", "year": None}, "Lovelace"),
+        ({}, "Table 1"),
+    ],
+)
+def test_a_source_is_cited_by_author_and_year_or_by_its_title(source: dict[str, Any], words: str) -> None:
+    run = Run(reference="Table 1", provenance=Run.Provenance.PUBLISHED, provenance_record={"source": source})
+    assert (run.citation, run.source) == (words, "published: Table 1")

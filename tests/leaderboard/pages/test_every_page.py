@@ -23,11 +23,11 @@ from leaderboard.pages import explorer
 from leaderboard.pages.methods_page import NAMES, methods_address, read_methods
 from leaderboard.pages.run_page import SCORES_ON_A_PAGE
 from leaderboard.probes import PAGES
+from leaderboard.tables import PAGE_SIZE
 from leaderboard.ui import labels
-from leaderboard.ui.cells import power_of_ten
 from leaderboard.ui.charts.basics import Chart
+from leaderboard.ui.spelled import power_of_ten
 from leaderboard.ui.table_files import safe
-from leaderboard.ui.tables import PAGE_SIZE
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.pages.html_table import Tables

@@ -11,7 +11,7 @@ from leaderboard.exports.reproduction import command
 from leaderboard.figures import item_rows
 from leaderboard.figures.ranks import refresh_ranks
 from leaderboard.models import Benchmark, Model, Run, RunRank
-from leaderboard.ui.cells import figure_with_uncertainty
+from leaderboard.ui.spelled import figure_with_uncertainty
 from probing.start_token import StartToken, TokenizerFacts
 from tests.conftest import METADATA
 from tests.leaderboard import factories as make

@@ -4,7 +4,7 @@ import pytest
 
 from leaderboard.models import Model, Run
 from leaderboard.ui import labels
-from leaderboard.ui.cells import figure_with_uncertainty
+from leaderboard.ui.spelled import figure_with_uncertainty
 from leaderboard.ui.visible import LINES, visible
 from probing.curation.cultures import FOLDER, read_culture
 from probing.formats import dlama

@@ -16,6 +16,7 @@ EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 @pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.splitlines()[0])
 def test_an_example_runs(example: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # an example writes a file
     trainer = trainer_of(folder, tmp_path, max_steps=2)
     examples = trainer.train_dataset
     names = {

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.models import Benchmark, Model, Run
-from leaderboard.ui.cells import uncertainty
+from leaderboard.ui.spelled import uncertainty
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows

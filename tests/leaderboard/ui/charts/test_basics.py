@@ -2,6 +2,7 @@
 
 import pytest
 
+from leaderboard.models import Score
 from leaderboard.ui import charts
 from leaderboard.ui.charts.basics import (
     Chart,
@@ -11,7 +12,9 @@ from leaderboard.ui.charts.basics import (
     plain,
     power_axis,
     row_axis,
+    score_points,
     share_axis,
+    summary,
 )
 from tests.leaderboard.ui.charts.plotted import plotted
 
@@ -101,3 +104,23 @@ def test_rows_start_at_the_top_and_each_label_has_one() -> None:
 def test_an_axis_of_shares_is_whole_with_room_for_dots_at_its_ends() -> None:
     low, high = share_axis("accuracy")["range"]
     assert low < 0 < 1 < high
+
+
+SCORE = Score(metric="accuracy", value=0.5, low=0.4, high=0.6, n=10)
+
+
+def test_a_point_leads_where_its_label_does() -> None:
+    (point,) = score_points([("a", SCORE)], href=lambda label: f"/{label}/")
+    assert point.href == "/a/"
+
+
+def test_scores_without_a_value_are_no_points() -> None:
+    points = score_points([("a", SCORE), ("b", None), ("c", Score(value=None, n=0))])
+    assert points == [Point("a", 0.5, 0.4, 0.6)]
+
+
+def test_a_summary_has_the_lowest_and_the_highest_value() -> None:
+    points = [Point("b", 0.5), Point("a", 0.25), Point("c", 0.75)]
+    assert summary("Accuracy", points) == "Accuracy: from 0.250 (a) to 0.750 (c) over 3 groups."
+    assert summary("Accuracy", points[:1]) == "Accuracy: 0.500 (b)."
+    assert summary("Accuracy", []) == "Accuracy: nothing was measured."

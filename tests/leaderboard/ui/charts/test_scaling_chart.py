@@ -16,6 +16,7 @@ from leaderboard.ui.charts.scaling_chart import (
     MOST_INTERVALS,
     MOST_LABELS,
     SizedScore,
+    best_and_largest,
     best_of_size,
     on_date_axis,
 )
@@ -181,3 +182,10 @@ def test_chance_is_a_named_line_in_view() -> None:
     assert "chance" in {note.text for note in plot.layout.annotations}
     assert plot.layout.yaxis.range[1] > 0.7
     assert plot.layout.shapes[0].y0 == 0.7
+
+
+def test_of_sized_scores_the_best_and_the_largest_are_named() -> None:
+    small = SizedScore("small", 0.6, 0.55, 0.65, 10**8, "", True, "/runs/1/")
+    large = SizedScore("large", 0.5, None, None, 3 * 10**9, "", True, "/runs/2/")
+    assert best_and_largest([large, small]) == "Best: small (100 M), 0.600 ± 0.050. Largest: large (3 B), 0.500."
+    assert best_and_largest([large]) == "Best and largest: large (3 B), 0.500."
