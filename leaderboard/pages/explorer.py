@@ -194,6 +194,7 @@ def explorer(
     return {
         "name": NAME,
         "by": by,
+        "is_open": BY in request.GET or any(key.startswith(f"{NAME}-") for key in request.GET),
         "title": title,
         "head": labels.dimension(by),
         "links": [_links(request, offered, by)],

@@ -54,7 +54,7 @@ SIDEWAYS = "document.documentElement.scrollWidth"
 CUT = """[...document.querySelectorAll("td, tbody th")]
   .filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => `cut: ${cell.innerText}`)"""
 # Tables of compared models have a column for each of them.
-TOO_WIDE = """[...document.querySelectorAll("table:not([data-table^=compared-])")]
+TOO_WIDE = """[...document.querySelectorAll("table:not([data-table^=compared-], .fold [data-table=breakdown])")]
   .filter((table) => table.scrollWidth > table.parentElement.clientWidth + 1)
   .map((table) => `wider than its page: ${table.dataset.table}`)"""
 THIN = """() => {

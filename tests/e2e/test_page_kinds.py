@@ -129,10 +129,11 @@ def test_every_table_is_reachable_and_open_without_javascript(browser: Browser, 
 
 
 def test_all_charts_are_drawn_for_paper_without_scrolling(page: Page, addresses: dict[str, str]) -> None:
-    page.goto(addresses["benchmark"])
+    page.goto(addresses["compare"])
+    charts = page.locator("[data-chart]")
+    charts.first.scroll_into_view_if_needed()
     expect(page.locator(".main-svg").first).to_be_attached()
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    charts = page.locator("[data-chart]")
     assert charts.count() == page.locator("[data-chart]:has(.main-svg)").count() > 1
 
 

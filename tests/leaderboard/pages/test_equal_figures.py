@@ -10,7 +10,7 @@ from django.test import Client
 
 from leaderboard.models import Run
 from leaderboard.probes import pages_of
-from leaderboard.ui import cells
+from leaderboard.ui.spelled import figure
 from leaderboard.worker.importing import import_result
 from probing.catalog import CATALOG, open_benchmark
 from probing.results.result import Result
@@ -71,7 +71,7 @@ def test_all_forms_of_a_run_have_the_same_figures(client: Client, slug: str, tmp
     assert from_parquet(client, run) == stored
     metric = pages_of(run.benchmark).main_metric(run.benchmark)
     page = client.get(run.get_absolute_url()).content.decode()
-    assert cells.score(stored[metric, "overall", "all"]).text in page
+    assert figure(stored[metric, "overall", "all"]) in page
     (row,) = [row for row in csv_rows(client, run.benchmark.get_absolute_url()) if row["run"] == str(run.pk)]
     # The board of culture pairs shows one pair in one language, all others the figure over all items.
     shown = {value for key, value in stored.items() if key[0] == metric and (slug == "culture" or "overall" in key)}
