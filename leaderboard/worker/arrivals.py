@@ -356,6 +356,7 @@ class Record(Facts):
     language: str
     packages: Versions
     device: str
+    processor: str = ""
     dtype: str
     batch: BatchFacts
     items_skipped: list[SkippedItems]
