@@ -187,8 +187,9 @@ def explorer(
         row["figures"] = list(zip(drawn, row["scores"], strict=False))  # none where the main metric has no column
     left_out = {*FIGURES, MOST_FREQUENT, *(one["column"] for one in series)}
     of_series = tuple(f"{one['column']}_" for one in drawn)
-    others = [name for name in columns if name not in left_out and not name.startswith(of_series)]
-    others = [name for name in others if name in filled(list(shown), others)]
+    figures = [name for name in columns if name not in left_out and not name.startswith(of_series)]
+    with_values = filled(list(shown), figures)
+    others = [name for name in figures if name in with_values]
     shown_beside = sorted(others, key=lambda name: name not in (CHANCE, MAJORITY))[:MOST_METRICS]
     title = f"{metric if drawn else 'Scores'} by {labels.dimension(by).lower()}"
     return {
