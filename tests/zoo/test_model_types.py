@@ -77,6 +77,7 @@ def tokens_alone(where: str, path: Path) -> dict[str, list[int]]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)  # for hundreds of networks, where other tests keep the machine busy
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_type_is_worse_than_in_the_table(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokenizer_files, "try_tokenizer_apart", tokens_alone)  # they are a few of our own
