@@ -67,6 +67,11 @@ class Reference:
         lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
         return "\n".join([f"@misc{{{self.key},", *lines, "}"])
 
+    @property
+    def markdown(self) -> str:
+        """The reference as a line of Markdown, for the card of a model."""
+        return f"[{visible(self.title)}]({self.address}): {visible(self.details)}. Measured by {SITE}."
+
 
 def run_reference(run: Run, pages: ProbePages, score: Score, address: str) -> Reference:
     """Return how a finished run is cited, with all that pins its figure; `address`: of its page, absolute."""

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from numpy.typing import NDArray
 
 from leaderboard.figures import item_rows
 from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import runs_with_figures, runs_with_items
 from leaderboard.figures.scores import OVERALL_SLICE, PART_SETTINGS, PARTS, Slice, main_scores, part_of
-from leaderboard.figures.variants import common_name, is_of_similar_size
+from leaderboard.figures.variants import SIMILAR, common_name, is_of_similar_size
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.models.benchmark import named
 from leaderboard.models.run import RunQuerySet
@@ -214,7 +214,28 @@ def ready_pairs() -> list[ReadyPair]:
     return list(chain.from_iterable(by_reason.values()))
 
 
+def neighbours(run: Run) -> list[ReadyPair]:
+    """Return the run beside others that say most about it: its base, other forms of its weights, models of its size.
+
+    They are the newest measured runs on its benchmark with its settings, one for each reason. One query.
+    """
+    size, model = run.model.parameters, run.model
+    related = Q(model__base_model=model.hub_id) | Q(model__hub_id=model.base_model or model.hub_id)
+    if size:
+        related |= Q(model__parameters__gte=size / SIMILAR, model__parameters__lte=size * SIMILAR)
+    measured = Run.objects.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED).exclude(artefact="")
+    others = measured.filter(related, benchmark=run.benchmark_id, group=run.group).exclude(model=run.model_id)
+    pairs: dict[str, ReadyPair] = {}
+    for other in others.select_related("model", "benchmark").order_by("-pk")[:NEWEST_RUNS]:
+        reason = next(reason for reason, holds in REASONS.items() if holds(run, other))
+        pairs.setdefault(reason, ReadyPair(reason, run, other))
+    return [pairs[reason] for reason in REASONS if reason in pairs]
+
+
 def _are_variants(first: Run, second: Run) -> bool:
+    one, other = first.model, second.model
+    if one.hub_id == other.base_model or other.hub_id == one.base_model:
+        return True
     return common_name(first.model.hub_id) == common_name(second.model.hub_id) and _are_of_one_size(first, second)
 
 

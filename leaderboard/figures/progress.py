@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice, zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.db.models import Exists, OuterRef, QuerySet, Subquery
+import numpy as np
+from django.db.models import Avg, Exists, Max, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from leaderboard.figures.live_workers import served_queues
@@ -27,6 +28,7 @@ from leaderboard.figures.runs import OPEN, WORKING, State, measured_runs
 from leaderboard.figures.scores import main_score, of_main_parts
 from leaderboard.line import FINISH, QUEUES
 from leaderboard.models import Claim, Run, RunEvent, RunPart, Score
+from probing.analysis.intervals import mean_of_shares, wilson
 
 PART_FIELDS = (  # in the order of `PartDone`
     "items",
@@ -197,6 +199,25 @@ def progress(run: Run) -> Progress:
             return queue.working()[run.pk]
         left, has_worker = queue.waiting(start=max(0, (queue.read or 0) - 1)).get(run.pk), queue.has_worker
     return replace(_progress(work_sums([run.pk])[run.pk], left), has_worker=has_worker)
+
+
+def provisional(run: Run) -> dict[str, Any] | None:
+    """Return the accuracy over the parts of a run that are done, with its interval and what it is about.
+
+    Wordings of a relation count as one. None before a first part is done, and where answers are not right or wrong.
+    """
+    done = Q(done=True, accuracy__isnull=False)
+    relations = run.parts.filter(done).values("relation").annotate(share=Avg("accuracy"), items=Max("items"))
+    rows = list(relations.values_list("share", "items"))
+    if not rows:
+        return None
+    shares, items = np.array(rows, dtype=float).T
+    macro = run.benchmark.correctness.macro
+    value = float(shares.mean() if macro else shares @ items / items.sum())
+    low, high = mean_of_shares(shares, items) if macro else wilson(value, float(items.sum()))
+    every = run.parts.values("relation").distinct().count()
+    score = Score(run=run, metric=run.benchmark.main_metric, value=value, low=low, high=high, n=float(items.sum()))
+    return {"score": score, "done": len(rows), "every": every}
 
 
 def state_in_words(run: Run, now: Progress) -> str:

@@ -10,7 +10,8 @@ from django.utils.cache import patch_cache_control
 from leaderboard.exports import reproduction
 from leaderboard.exports.every_eval_ever import has_samples
 from leaderboard.exports.references import run_reference
-from leaderboard.figures.progress import progress
+from leaderboard.figures.comparisons import neighbours
+from leaderboard.figures.progress import progress, provisional
 from leaderboard.figures.runs import OPEN, WORKING
 from leaderboard.figures.scores import OVERALL_SLICE, part_of
 from leaderboard.figures.training import is_part_of_series
@@ -98,6 +99,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "switches": switches(request.GET, offered, pair),
         "scores": page_of(rows, request, size=SCORES_ON_A_PAGE),
         "has_series": is_part_of_series(run),
+        "neighbours": neighbours(run) if run.artefact else [],
         "notes": run_notes(run, scores),
         **_state(run),
         **_origin(run),
@@ -140,6 +142,7 @@ def _state(run: Run) -> dict[str, Any]:
         "live": run.state in OPEN,
         "working": run.state in WORKING,
         "progress": progress(run),
+        "provisional": provisional(run) if run.state in OPEN else None,
         "phases": phases(run),
     }
 

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.cache import add_never_cache_headers
 
-from leaderboard.figures.progress import Progress, progress
+from leaderboard.figures.progress import Progress, progress, provisional
 from leaderboard.figures.runs import OPEN
 from leaderboard.intake import submissions
 from leaderboard.intake.check_job import HUB_OUTAGE
@@ -196,6 +196,10 @@ class Outcome:
     @property
     def progress(self) -> Progress | None:
         return progress(self.submission.run) if self.submission.run and self.open_run else None
+
+    @property
+    def provisional(self) -> dict[str, Any] | None:
+        return provisional(self.submission.run) if self.submission.run and self.open_run else None
 
     @property
     def phases(self) -> list[tuple[str, str]]:

@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any
 
+import pandas as pd
 from django.conf import settings
 from rq import get_current_job
 from rq.timeouts import JobTimeoutException
@@ -238,9 +239,17 @@ def store_facts(run: Run, loaded: Loaded) -> None:
 def store(held_run: HeldRun, part: RunPart, result: PartResult) -> None:
     """Store the rows of a part; drop them, and raise `Ended`, where another worker has the run now."""
     digest = artefacts.store_part(part, result.rows)
-    if not patiently(RunPart.objects.finish, part, held_run.claim, result.record, digest):
+    accuracy = share_right(result.rows, held_run.run.benchmark.correctness.column)
+    if not patiently(RunPart.objects.finish, part, held_run.claim, result.record, digest, accuracy):
         artefacts.remove_part(part)
         raise Ended
+
+
+def share_right(rows: pd.DataFrame, column: str) -> float | None:
+    """Return the share of right answers among the rows that count; None where answers are not right or wrong."""
+    if column not in rows or rows[column].isna().all():
+        return None
+    return float(rows[column].dropna().astype(float).mean())
 
 
 def worker_name() -> str:

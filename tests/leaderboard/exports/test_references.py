@@ -38,6 +38,15 @@ def test_a_citation_has_the_figure_its_interval_version_date_and_address(client:
     assert f"year = {{{run.finished:%Y}}}" in bibtex and f"url = {{http://testserver/runs/{run.pk}/}}" in bibtex
 
 
+def test_the_card_of_a_model_gets_the_figure_with_a_link_in_markdown(client: Client) -> None:
+    run = make.finished(make.benchmark(), 0.5, make.model("org/name"))
+    page = client.get(run.get_absolute_url())
+    markdown = page.context["reference"].markdown
+    assert markdown.startswith(f"[org/name on Tiny](http://testserver/runs/{run.pk}/): accuracy 0.500 (95 % interval")
+    assert markdown.endswith("Measured by Clozeboard.")
+    assert markdown in page.content.decode()
+
+
 def test_the_citation_of_a_published_figure_names_its_source_and_no_date(client: Client) -> None:
     reference = cited(client, make.published(make.benchmark(), 0.5).get_absolute_url())
     assert reference.details.endswith("published: Table 1 of a paper")

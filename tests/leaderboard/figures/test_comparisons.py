@@ -1,11 +1,10 @@
 """Compared runs: which runs names stand for, and the rows on which they agree and disagree."""
 
+from typing import Any
+
 import pytest
 
-from leaderboard.figures.comparisons import (
-    find_runs,
-    short_names,
-)
+from leaderboard.figures.comparisons import find_runs, neighbours, short_names
 from leaderboard.models import Benchmark, Run
 from probing.analysis.paired_tests import RESULT_NAMES
 from probing.errors import BadInput
@@ -115,3 +114,18 @@ def test_names_of_runs_are_as_short_as_telling_them_apart_allows(db: None) -> No
     other.model.weights_file = other.model.quantisation = "Q4_1"
     assert short_names([first, other]) == ["a", "b (Q4_1)"]
     assert short_names([first, again]) == [f"org/a, run {first.pk}", f"org/a, run {again.pk}"]
+
+
+def test_a_run_is_offered_beside_its_base_its_quantised_form_and_a_model_of_its_size(tiny: Benchmark) -> None:
+    def run(name: str, **fields: Any) -> Run:
+        return make.finished(tiny, of=make.model(name, **fields), artefact="runs/1")
+
+    base = run("org/base-7b", parameters=7_000_000_000)
+    own = run("team/tuned", parameters=7_100_000_000, base_model="org/base-7b")
+    quantised = run("team/tuned-GGUF", parameters=7_100_000_000, quantisation="Q4_K_M")
+    like = run("other/model", parameters=6_900_000_000)
+    run("other/small", parameters=1_000_000_000)
+    offered = {pair.reason: pair.second for pair in neighbours(own)}
+    assert offered == {"quantised in another way": quantised, "base and tuned": base, "of the same size": like}
+    assert {pair.first for pair in neighbours(own)} == {own}
+    assert "base and tuned" in {pair.reason for pair in neighbours(base)}

@@ -335,3 +335,20 @@ def test_a_worker_of_redis_that_has_a_run_is_one_worker(rq_worker: Worker) -> No
     make.claimed(run, "host-1")
     (live,) = live_workers()
     assert (live.queues, live.run, live.device) == (ALL, run, "")
+
+
+def test_a_provisional_figure_counts_wordings_once_and_relations_as_the_probe_does(tiny: Benchmark) -> None:
+    geography = make.benchmark("places", probe="cloze")
+    run, averaged = (make.run(make.model(), on, Run.State.SCORING) for on in (tiny, geography))
+    for number, (relation, template, items, accuracy) in enumerate(
+        [("P30", 0, 10, 0.2), ("P30", 1, 10, 0.4), ("P36", 0, 30, 0.7), ("P19", 0, 50, None)]
+    ):
+        for of in (run, averaged):
+            part = {"relation": relation, "template": template, "items": items, "accuracy": accuracy}
+            RunPart.objects.create(run=of, done=accuracy is not None, digest=str(number), **part)
+    over_items, over_relations = progress.provisional(run), progress.provisional(averaged)
+    assert over_items is not None and over_relations is not None
+    assert over_items["score"].value == pytest.approx((10 * 0.3 + 30 * 0.7) / 40)
+    assert over_relations["score"].value == pytest.approx((0.3 + 0.7) / 2)
+    assert over_relations["score"].low < 0.5 < over_relations["score"].high
+    assert [(one["done"], one["every"], one["score"].n) for one in (over_items, over_relations)] == [(2, 3, 40)] * 2

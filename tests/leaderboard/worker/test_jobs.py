@@ -13,6 +13,7 @@ from django.utils import timezone
 from rq.timeouts import JobTimeoutException
 
 from leaderboard.figures import artefacts, benchmarks
+from leaderboard.figures.progress import provisional
 from leaderboard.figures.ranks import refresh_ranks
 from leaderboard.figures.runs import runs_on
 from leaderboard.figures.standings import LeaderboardFilter, figures_of, standings
@@ -21,6 +22,7 @@ from leaderboard.models import Benchmark, Claim, Run
 from leaderboard.models.run import ClaimQuerySet, RunPartQuerySet
 from leaderboard.worker import finishing, jobs, run_states
 from leaderboard.worker.run_states import HeldRun
+from probing.analysis.intervals import wilson
 from probing.errors import NonFiniteScores, NoSpace
 from probing.measuring.failures import Crashed
 from probing.plan import Part
@@ -171,6 +173,21 @@ def test_finished_parts_are_not_repeated(queued: Run, fake: FakeModel) -> None:
     assert fake.usage.statements - done == 4  # the two items of P36, with two options each
     stored = pd.read_parquet(artefacts.storage().path(f"{fresh(queued).artefact}/items.parquet"))
     pd.testing.assert_frame_equal(stored, whole.items)
+
+
+def test_an_unfinished_run_shows_a_provisional_figure(queued: Run, fake: FakeModel, client: Client) -> None:
+    assert provisional(queued) is None
+    whole = interrupted(queued, fake, after=1)
+    first = whole.items[whole.items.relation == queued.parts.earliest("pk").relation]
+    so_far = provisional(fresh(queued))
+    assert so_far is not None
+    assert (so_far["score"].value, so_far["score"].n) == (first.correct.mean(), len(first))
+    assert (so_far["score"].low, so_far["score"].high) == wilson(first.correct.mean(), len(first))
+    assert (so_far["done"], so_far["every"]) == (1, 2)
+    page = " ".join(client.get(queued.get_absolute_url()).content.decode().split())
+    assert f"over {len(first)} questions of 1 of 2 relations. This share of right answers is provisional" in page
+    work_off(queued)
+    assert "provisional" not in client.get(queued.get_absolute_url()).content.decode()
 
 
 def interrupted(run: Run, model: FakeModel, after: int) -> Result:
