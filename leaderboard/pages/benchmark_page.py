@@ -95,12 +95,10 @@ def _choices(
     query: QueryDict, filters: LeaderboardFilter, pair: PairInLanguage | None, offered: list[Slice]
 ) -> dict[str, Any]:
     """Return what was chosen on the page, and the links that choose a part of the items."""
-    pairs = offered_pairs(offered)
     return {
         "filters": filters,
         "kept": [(name, query[name]) for name in ("sort", PARAMETER, AXIS) if name in query],
-        "is_pooled": pair is None and bool(pairs),
-        "pair_switches": switches(query, pairs, pair, everything="All, in groups"),
+        "pair_switches": switches(query, offered_pairs(offered), pair),
     }
 
 

@@ -38,7 +38,7 @@ from leaderboard.pages.comparison_words import (
 from leaderboard.pages.favoured_answers import compared_answers
 from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
 from leaderboard.probes import pages_of
-from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of, part_in_words, switches
+from leaderboard.probes.culture.pairs import PairInLanguage, chosen_pair, pairs_of, part_in_words, switches
 from leaderboard.probes.items import item_url
 from leaderboard.probes.wording import (
     OUTCOMES,
@@ -81,7 +81,7 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
     except ProbingError as error:
         return _side_by_side(request, names, slug, error)
     offered = pairs_of(runs)
-    pair = one_pair(request.GET, offered)
+    pair = chosen_pair(request.GET, offered)
     try:
         comparison = compared(*(run.pk for run in runs), part=pair.part if pair else OVERALL_SLICE)
     except ProbingError as error:

@@ -11,7 +11,6 @@ from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.models import Run
 from leaderboard.models.run import run_url
 from leaderboard.probes import pages_of
-from leaderboard.probes.culture.pairs import EVERYTHING
 from leaderboard.probes.wording import group_title
 from leaderboard.ui import labels, spelled
 from leaderboard.ui.links import model_address
@@ -200,7 +199,7 @@ def _figure(column: Column, figure: Figure, origin: str, best: Collection[int]) 
 def _apart(column: Column) -> Row:
     address = reverse("benchmark", args=[column.slug])
     if column.part != OVERALL_SLICE:
-        return {"href": f"{address}?part={EVERYTHING}", "note": f"published, {OTHER_PARTS}"}
+        return {"href": address, "note": f"published, {OTHER_PARTS}"}
     anchor = "" if column.versions[0].version == ANY_VERSION else "#section-published"
     return {"href": f"{address}{anchor}", "note": f"published, {OTHER_METRIC}"}
 

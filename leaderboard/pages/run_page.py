@@ -29,7 +29,7 @@ from leaderboard.pages.run_answers import (
 )
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import baselines_in_words
-from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of, switches
+from leaderboard.probes.culture.pairs import PairInLanguage, chosen_pair, pairs_of, switches
 from leaderboard.probes.wording import group_title, relation_names
 from leaderboard.tables import FORMATS, Files, Row, download, page_of
 from leaderboard.ui import labels, spelled
@@ -59,7 +59,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     scores, pages = list(run.scores.order_by("pk")), pages_of(run.benchmark)
     offered = pairs_of([run])
-    pair = one_pair(request.GET, offered)
+    pair = chosen_pair(request.GET, offered)
     places = by_place(run, pair)
     main = headline(run, scores, pair, places)
     breakdowns = explorer.run_breakdowns(run, scores, pair, pooled=len(offered) > 1)

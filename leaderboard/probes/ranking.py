@@ -13,7 +13,7 @@ from leaderboard.figures.comparisons import records
 from leaderboard.figures.runs import finished_runs
 from leaderboard.figures.scores import Slice, parts_among
 from leaderboard.models import Benchmark, Run
-from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, rows_of, switches
+from leaderboard.probes.culture.pairs import PairInLanguage, chosen_pair, rows_of, switches
 from leaderboard.probes.culture.sides import (
     COLUMNS,
     GAP,
@@ -91,7 +91,7 @@ def both_cultures(
     """
     rows = sides(runs)
     offered = [] if pair else parts_among_rows(rows)
-    pair = pair or one_pair(query, offered)
+    pair = pair or chosen_pair(query, offered)
     shown = named(rows_of(rows, pair), runs[0].benchmark) if pair else []
     several = len({row["run"].pk for row in shown}) > 1
     words = {

@@ -17,7 +17,7 @@ from probing.analysis.breakdowns import CROSSED, join_group, split_group
 from probing.analysis.culture_metrics import west_last
 from probing.benchmark import Relation
 
-PARAMETER, EVERYTHING = "part", "all"
+PARAMETER = "part"
 BY_SIDE = "culture_pair_language_culture"
 
 
@@ -108,16 +108,9 @@ def pairs_of(runs: Collection[Run]) -> list[PairInLanguage]:
 
 
 def chosen_pair(query: QueryDict, offered: Sequence[PairInLanguage]) -> PairInLanguage | None:
-    """Return the pair that the query string asks for, or else the first; None for all, which stand in groups."""
+    """Return the pair that the query string asks for, or else the first; None where there are no pairs."""
     group = query.get(PARAMETER, "")
-    if group == EVERYTHING:
-        return None
     return next((pair for pair in offered if pair.part.group == group), next(iter(offered), None))
-
-
-def one_pair(query: QueryDict, offered: Sequence[PairInLanguage]) -> PairInLanguage | None:
-    """Return the pair that the query string asks for, or else the first, on a page that never shows all of them."""
-    return chosen_pair(query, offered) or next(iter(offered), None)
 
 
 def rows_of(rows: Sequence[Row], pair: PairInLanguage | None) -> list[Row]:
@@ -126,20 +119,15 @@ def rows_of(rows: Sequence[Row], pair: PairInLanguage | None) -> list[Row]:
 
 
 def switches(
-    query: QueryDict, offered: Sequence[PairInLanguage], chosen: PairInLanguage | None, *, everything: str = ""
+    query: QueryDict, offered: Sequence[PairInLanguage], chosen: PairInLanguage | None
 ) -> list[list[PageLink]]:
-    """Return the links to the pairs, and those to the languages of the chosen pair; nothing where there is only one.
-
-    `everything`: the title of one more link, the last, that leads to all pairs; none without it.
-    """
+    """Return the links to the pairs, and those to the languages of the chosen pair; nothing where there is only one."""
     if len(offered) < 2:
         return []
     names = list(dict.fromkeys(pair.name for pair in offered if pair.name))
     by_pair = [_link(query, pair_title(name), _with_name(offered, name, chosen), chosen, name) for name in names]
     languages = [pair for pair in offered if not pair.name or (chosen and pair.name == chosen.name)]
     by_language = [_link(query, labels.language(pair.language), pair, chosen, pair.name) for pair in languages]
-    if everything:
-        (by_pair or by_language).append(PageLink(everything, link(query, **{PARAMETER: EVERYTHING}), chosen is None))
     return [by_pair, by_language]
 
 

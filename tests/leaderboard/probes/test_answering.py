@@ -78,14 +78,6 @@ def test_the_page_of_a_question_has_what_is_stored_of_it_and_no_options(client: 
     assert "They speak French." in facts.values()
 
 
-def test_the_leaderboard_has_a_column_for_each_pair_of_cultures(client: Client, run: Run) -> None:
-    (row,) = (
-        row for row in csv_rows(client, "/benchmarks/culture:answering/?part=all") if row["model"] == run.model.hub_id
-    )
-    assert float(row["accuracy_substring"]) == pytest.approx(0.4)
-    assert float(row["culture_pair_arab-west"]) == pytest.approx(0.4)
-
-
 def test_the_board_has_a_chart_of_both_cultures_with_the_figures_of_its_table(client: Client, run: Run) -> None:
     page = client.get("/benchmarks/culture:answering/")
     plot = plotted(page.context["charts"]["scatter"].figure)
@@ -123,8 +115,8 @@ def test_the_boards_of_two_probes_share_no_run(client: Client, run: Run, ranked_
         rows = csv_rows(client, address)
         return {row["model"] for row in rows} & {run.model.hub_id, ranked_run.model.hub_id}
 
-    assert models("/benchmarks/culture/?part=all") == {"org/ranked"}
-    assert models("/benchmarks/culture:answering/?part=all") == {run.model.hub_id}
+    assert models("/benchmarks/culture/") == {"org/ranked"}
+    assert models("/benchmarks/culture:answering/") == {run.model.hub_id}
 
 
 def test_the_pages_of_a_benchmark_link_its_probes(client: Client, culture: Benchmark) -> None:
@@ -185,8 +177,8 @@ def test_published_figures_of_the_probe_stand_on_its_board(client: Client, db: N
     }
     assert by_board["dlama:answering"] == {"published/gpt3.5-turbo"}
     assert by_board["dlama"].isdisjoint(by_board["dlama:answering"])
-    assert b"gpt3.5-turbo" in client.get("/benchmarks/dlama:answering/?part=all").content
-    assert b"gpt3.5-turbo" not in client.get("/benchmarks/dlama/?part=all").content
+    assert b"gpt3.5-turbo" in client.get("/benchmarks/dlama:answering/").content
+    assert b"gpt3.5-turbo" not in client.get("/benchmarks/dlama/").content
 
 
 def test_published_figures_of_single_predicates_have_a_chart_of_both_cultures(client: Client, db: None) -> None:
