@@ -25,6 +25,7 @@ Files = Mapping[str, File]  # by the name of a table
 ItemT = TypeVar("ItemT")
 FORMATS = ("csv", "json")
 PAGE_SIZE = 50
+MISSING = (None, "")
 INTERVAL = ("value", "low", "high", "cluster_low", "cluster_high")  # the columns of a score
 
 
@@ -79,8 +80,8 @@ def _in_groups(rows: Iterable[Row], key: Callable[[Row], Any], descending: bool,
 
 
 def _missing_last(rows: Sequence[Row], key: Callable[[Row], Any], descending: bool) -> list[Row]:
-    present = [row for row in rows if key(row) is not None]
-    return [*sorted(present, key=key, reverse=descending), *(row for row in rows if key(row) is None)]
+    present = [row for row in rows if key(row) not in MISSING]
+    return [*sorted(present, key=key, reverse=descending), *(row for row in rows if key(row) in MISSING)]
 
 
 def page_of(rows: Sequence[ItemT], request: HttpRequest, prefix: str = "", size: int = PAGE_SIZE) -> Page[ItemT]:
@@ -96,7 +97,7 @@ def page_in(rows: Sequence[ItemT], query: QueryDict, prefix: str, size: int = PA
 
 def filled(rows: Sequence[Row], columns: Iterable[str]) -> set[str]:
     """Return the columns in which a row has a value; a page leaves the others out."""
-    return {name for name in columns if any(row[name] not in (None, "") for row in rows)}
+    return {name for name in columns if any(row[name] not in MISSING for row in rows)}
 
 
 def download(request: HttpRequest, tables: Files) -> HttpResponse | None:

@@ -87,7 +87,7 @@ class Perplexity(Probe):
                 "scores": [sentence["log_prob"]],
                 **sentence,
             }
-            return cells | self.tag_cells(relation, item, cells)
+            return cells | self.row_tags(relation, item, cells)
 
         if any(item.is_true is None for item in relation.items):
             raise BadInput(
@@ -100,7 +100,7 @@ class Perplexity(Probe):
         for item, sentence in zip(relation.items, measured, strict=False):
             yield unless_too_long(row, item, sentence)
 
-    def tag_cells(self, relation: Relation, item: Item, row: Mapping[str, Any]) -> Row:
+    def row_tags(self, relation: Relation, item: Item, row: Mapping[str, Any]) -> Row:
         """Return all tags but those that are columns of their own."""
         return {tag: value for tag, value in tag_cells(relation, item).items() if tag not in ASKED_TAGS}
 

@@ -100,8 +100,11 @@ class Probe(ABC):
         """Return the rows of a part as a table whose column types do not depend on the values."""
         return pd.DataFrame(rows)
 
-    def tag_cells(self, relation: Relation, item: Item, row: Mapping[str, Any]) -> Row:
-        """Return the columns of a row that hold the benchmark's tags; they are joined again when a run is rescored."""
+    def row_tags(self, relation: Relation, item: Item, row: Mapping[str, Any]) -> Row:
+        """Return the columns of a stored row that hold tags, renewed when a run is rescored: those of its item.
+
+        A breakdown of one's own is a tag that the format sets on items, not a column that is added here.
+        """
         return tag_cells(relation, item)
 
     def item_figures(self, rows: pd.DataFrame) -> dict[str, pd.Series]:

@@ -96,7 +96,7 @@ class Ranking(MultipleChoice):
             columns |= {"prediction_statement": prediction, "rank_statement": rank, "correct_statement": correct}
         return columns
 
-    def tag_cells(self, relation: Relation, item: Item, row: Mapping[str, Any]) -> Row:
+    def row_tags(self, relation: Relation, item: Item, row: Mapping[str, Any]) -> Row:
         """Return the item's tags, and the cultures of the predicted candidate."""
         return {**tag_cells(relation, item), "prediction_cultures": cultures_of(relation, row["prediction"])}
 

@@ -126,7 +126,7 @@ def with_tags(rows: pd.DataFrame, benchmark: Benchmark, probe: Probe, kept: Coll
     names = [str(name) for name in rows.columns]
     # One row at a time: all of them as mappings would take more memory than the rows themselves.
     as_mappings = (dict(zip(names, row, strict=True)) for row in rows.itertuples(index=False, name=None))
-    cells = [probe.tag_cells(*items[row["relation"], row["index"]], row) for row in as_mappings]
+    cells = [probe.row_tags(*items[row["relation"], row["index"]], row) for row in as_mappings]
     tags = pd.DataFrame(cells, index=rows.index)
     unchanged = {*probe.columns, *kept} - {*tags.columns}
     former = [name for name in rows.columns if name not in unchanged]

@@ -49,6 +49,12 @@ def test_rows_are_sorted_within_their_groups_with_missing_values_last(query: str
     assert "".join(row["name"] for row in ordered(ROWS, request_for(query), COLUMNS, within=within)) == order
 
 
+def test_a_text_that_is_empty_is_missing_in_either_direction() -> None:
+    rows = [{"licence": licence} for licence in ("mit", "", "apache-2.0", None)]
+    for query, order in (("sort=licence", ["apache-2.0", "mit"]), ("sort=-licence", ["mit", "apache-2.0"])):
+        assert [row["licence"] for row in ordered(rows, request_for(query), ("licence",))] == [*order, "", None]
+
+
 def test_a_column_can_be_sorted_by_something_else_than_its_value() -> None:
     steps = [{"revision": f"step{number}"} for number in (10, 9, 100)]
     rows = ordered(
