@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
@@ -14,30 +13,29 @@ TASKS = {"bear": "bear", "bear_big": "bear_big"}  # by the slug of the benchmark
 TEMPLATES = (0, 1, 2)  # of every relation of BEAR
 
 
-@dataclass(frozen=True)
-class HarnessCommand:
-    """`command`: empty where the harness cannot measure the same. `differences`: sentences about what remains."""
+def harness_command(record: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the equivalent of a stored run (`run.json`), or None if it is no multiple-choice run.
 
-    command: str
-    differences: tuple[str, ...]
-
-
-def harness_command(record: Mapping[str, Any]) -> HarnessCommand | None:
-    """Return the equivalent of a stored run (`run.json`), or None if it is no multiple-choice run."""
+    Keys: `command`, empty where the harness cannot measure the same, and `differences`, sentences about what remains.
+    """
     if record.get("probe") != "multiple_choice":
         return None
     model, settings = record["model"], record["settings"]
     task = TASKS.get(record["benchmark"]["slug"])
     if task is None:
-        return HarnessCommand("", ("lm-evaluation-harness has this kind of task for BEAR only.",))
+        return _no_command("lm-evaluation-harness has this kind of task for BEAR only.")
     if model["kind"] != "causal":
-        return HarnessCommand("", ("The task of lm-evaluation-harness takes causal models only.",))
+        return _no_command("The task of lm-evaluation-harness takes causal models only.")
     if settings.get("start", AUTO) == NONE:
-        return HarnessCommand("", ("lm-evaluation-harness cannot leave out the start token.",))
+        return _no_command("lm-evaluation-harness cannot leave out the start token.")
     if {"few_shot", "chat"} & settings.get("options", {}).keys():
-        return HarnessCommand("", ("The task of lm-evaluation-harness asks the statement alone, without examples.",))
+        return _no_command("The task of lm-evaluation-harness asks the statement alone, without examples.")
     words = ["lm_eval", "--model", "hf", "--model_args", ",".join(_model_arguments(model, settings)), "--tasks", task]
-    return HarnessCommand(shlex.join(words), tuple(_differences(settings)))
+    return {"command": shlex.join(words), "differences": _differences(settings)}
+
+
+def _no_command(why: str) -> dict[str, Any]:
+    return {"command": "", "differences": [why]}
 
 
 def harness_words(record: Mapping[str, Any]) -> list[str]:
@@ -45,7 +43,7 @@ def harness_words(record: Mapping[str, Any]) -> list[str]:
     equivalent = harness_command(record)
     if equivalent is None:
         return []
-    lines = [protocol_words(record["settings"]), equivalent.command, *equivalent.differences]
+    lines = [protocol_words(record["settings"]), equivalent["command"], *equivalent["differences"]]
     return [line for line in lines if line]
 
 

@@ -22,10 +22,10 @@ def record(slug: str = "bear", model: dict[str, Any] = HUB, **settings: Any) -> 
 def test_the_command_names_model_commit_and_number_format() -> None:
     equivalent = harness_command(record())
     assert equivalent is not None
-    assert equivalent.command == (
+    assert equivalent["command"] == (
         "lm_eval --model hf --model_args pretrained=org/name,revision=c0ffee,dtype=float32 --tasks bear"
     )
-    assert equivalent.differences == ()
+    assert equivalent["differences"] == []
 
 
 @pytest.mark.parametrize(
