@@ -32,27 +32,19 @@ class Part(NamedTuple):
     items: int
 
 
-class Skipped(NamedTuple):
-    """A relation that is chosen and cannot be asked, and why."""
-
-    relation: str
-    items: int
-    why: str
-
-
 @dataclass(frozen=True)
 class Plan:
     """What a run asks, before there is a model.
 
     `benchmark`: with those relations and items only that the settings choose. `parts`: all that a complete run covers,
-    in the benchmark's order. `skipped`: the chosen relations that the probe cannot ask.
+    in the benchmark's order. `skipped`: why the probe cannot ask some of the chosen relations, by their ids.
     """
 
     benchmark: Benchmark
     settings: Settings
     probe: Probe
     parts: tuple[Part, ...]
-    skipped: tuple[Skipped, ...] = ()
+    skipped: Mapping[str, str] = field(default_factory=dict)
 
     def relation(self, part: Part) -> Relation:
         """Return the relation of a part, with those items only that are asked."""
@@ -120,19 +112,18 @@ def all_templates(benchmark: Benchmark, settings: Settings) -> tuple[int, ...]:
 
 def _selected(
     benchmark: Benchmark, settings: Settings, probe: Probe
-) -> tuple[Benchmark, list[Relation], tuple[Skipped, ...]]:
-    """Return the benchmark with what the settings choose, those of its relations that are asked, and the others.
+) -> tuple[Benchmark, list[Relation], dict[str, str]]:
+    """Return the benchmark with what the settings choose, the relations that are asked, and why the others are not.
 
     Raises `BadInput` where the probe can ask none of the chosen relations.
     """
     tags = _relation_tags(settings, probe)
     usual = {tag: value for tag, value in benchmark.usual_tags.items() if tag not in tags}
     chosen = benchmark.select(settings.relations, settings.limit, tags | usual, settings.sample, settings.seed)
-    skipped = tuple(Skipped(r.id, len(r.items), why) for r in chosen.relations if (why := probe.why_not(r)))
-    reasons = {relation: why for relation, _, why in skipped}
-    relations = [relation for relation in chosen.relations if relation.id not in reasons]
+    skipped = {relation.id: why for relation in chosen.relations if (why := probe.why_not(relation))}
+    relations = [relation for relation in chosen.relations if relation.id not in skipped]
     if chosen.relations and not relations:
-        why = "; ".join(dict.fromkeys(reasons.values()))
+        why = "; ".join(dict.fromkeys(skipped.values()))
         step = "Choose other relations or options, or another language."
         raise BadInput(f"None of these relations can be asked: {why}.", step)
     return chosen, relations, skipped
@@ -205,22 +196,14 @@ def _refuse_missing_tags(benchmark: Benchmark, settings: Settings, probe: Probe)
             raise BadInput(f"Benchmark {benchmark.slug} has no {name} {value!r}.", "It has none: leave that out.")
 
 
-@dataclass(frozen=True)
-class UsualSettings:
-    """What a benchmark's folder states: a title and fields of `Settings`; both are empty where it states nothing."""
+def read_usual_settings(folder: Path, benchmark: Benchmark, probe: type[Probe]) -> tuple[str, dict[str, Any]]:
+    """Return the title and the fields of `Settings` that a benchmark's folder states for models asked by `probe`.
 
-    title: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-
-def read_usual_settings(folder: Path, benchmark: Benchmark, probe: type[Probe]) -> UsualSettings:
-    """Read what the folder of a benchmark states, if anything, for models that are asked by `probe`.
-
-    The number format is no usual setting, because it depends on the model's size. Raises `BadBenchmark` with the file
-    and the key at fault.
+    Both are empty where it states nothing. The number format is no usual setting, because it depends on the model's
+    size. Raises `BadBenchmark` with the file and the key at fault.
     """
     if not (folder / PLAN_FILE).is_file():
-        return UsualSettings()
+        return "", {}
     stated = read_object(folder / PLAN_FILE)
     _refuse_other_keys(stated, "", stated.values, ("title", "settings"))
     settings = usual_names(_json_object(stated, "settings", stated.values.get("settings", {})))
@@ -234,7 +217,7 @@ def read_usual_settings(folder: Path, benchmark: Benchmark, probe: type[Probe]) 
     for name, key in keys.items():
         _checked_settings(stated, key, benchmark, {"probe": probe.name, name: values[name]})
     checked = _checked_settings(stated, "settings", benchmark, {"probe": probe.name, **values}).to_json()
-    return UsualSettings(stated.optional_text("title"), {name: checked[name] for name in settings})
+    return stated.optional_text("title"), {name: checked[name] for name in settings}
 
 
 def _refuse_other_keys(stated: JsonObject, prefix: str, names: Iterable[str], accepted: Collection[str]) -> None:

@@ -197,12 +197,12 @@ def _plans(
 ) -> dict[str, dict[str, object]]:
     """Return the title and the usual settings with each probe; the first is the main one, which plans are about."""
     entry, main = CATALOG.get(slug), probes[0]
-    stated = read_usual_settings(folder, content, probe_named(main))
-    title = title or stated.title or (entry.title if entry else slug)
+    stated_title, stated_settings = read_usual_settings(folder, content, probe_named(main))
+    title = title or stated_title or (entry.title if entry else slug)
     usual = {probe: {"templates": all_templates(content, Settings(probe=probe))} for probe in probes}
     if entry and main == entry.probe:
         usual[main] = dict(entry.settings)
-    usual[main] |= stated.settings
+    usual[main] |= stated_settings
     imported = Benchmark.objects.filter(slug=slug, version=content.version, probe__in=probes).exclude(path="")
     usual |= {row.probe: row.settings for row in imported}
     titles = {probe: title if probe == main else title_with_probe(title, probe) for probe in probes}

@@ -38,7 +38,10 @@ def run_record(model: LanguageModel, plan: Plan) -> dict[str, Any]:
         "processor": processor(model.device),
         "dtype": model.dtype,
         "batch": {"tokens": model.batch_tokens, "notes": list(model.usage.notes)},
-        "items_skipped": [relation._asdict() for relation in plan.skipped],
+        "items_skipped": [
+            {"relation": relation, "items": len(plan.benchmark[relation].items), "why": why}
+            for relation, why in plan.skipped.items()
+        ],
         "peak_memory": peak_memory(model.device),
     }
 

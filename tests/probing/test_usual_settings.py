@@ -12,41 +12,41 @@ from probing.catalog import EMBEDDED
 from probing.errors import BadBenchmark
 from probing.formats import FORMATS, format_of
 from probing.formats.reading import PLAN_FILE
-from probing.plan import UsualSettings, read_usual_settings
+from probing.plan import read_usual_settings
 from probing.probes import PROBES
 
 
-def stated_by(folder: Path, content: object, benchmark: Benchmark, probe: str = "multiple_choice") -> UsualSettings:
+def stated_by(folder: Path, content: object, benchmark: Benchmark, probe: str = "multiple_choice") -> tuple[str, dict]:
     (folder / PLAN_FILE).write_text(content if isinstance(content, str) else json.dumps(content))
     return read_usual_settings(folder, benchmark, PROBES[probe])
 
 
 def test_a_folder_without_a_plan_states_nothing(tmp_path: Path, benchmark: Benchmark) -> None:
-    assert read_usual_settings(tmp_path, benchmark, PROBES["multiple_choice"]) == UsualSettings()
+    assert read_usual_settings(tmp_path, benchmark, PROBES["multiple_choice"]) == ("", {})
 
 
 @pytest.mark.parametrize(
     ("content", "usual"),
     [
-        ({}, UsualSettings()),
-        ({"title": "Mine"}, UsualSettings("Mine")),
-        ({"settings": {"templates": [2, 0]}}, UsualSettings("", {"templates": (0, 2)})),
-        ({"settings": {"templates": 1}}, UsualSettings("", {"templates": (1,)})),
+        ({}, ("", {})),
+        ({"title": "Mine"}, ("Mine", {})),
+        ({"settings": {"templates": [2, 0]}}, ("", {"templates": (0, 2)})),
+        ({"settings": {"templates": 1}}, ("", {"templates": (1,)})),
         (
             {"title": "Mine", "settings": {"pll": "original", "reduction": "mean"}},
-            UsualSettings("Mine", {"pll": "original", "reduction": "mean"}),
+            ("Mine", {"pll": "original", "reduction": "mean"}),
         ),
     ],
 )
 def test_a_folder_states_a_title_and_settings(
-    tmp_path: Path, benchmark: Benchmark, content: object, usual: UsualSettings
+    tmp_path: Path, benchmark: Benchmark, content: object, usual: tuple[str, dict]
 ) -> None:
     assert stated_by(tmp_path, content, benchmark) == usual
 
 
 def test_a_plan_states_options_of_the_probe(tmp_path: Path, benchmark: Benchmark) -> None:
     content = {"settings": {"options": {"k": 3, "closed": False}}}
-    assert stated_by(tmp_path, content, benchmark, "cloze").settings == {"options": {"k": 3}}
+    assert stated_by(tmp_path, content, benchmark, "cloze")[1] == {"options": {"k": 3}}
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_plan_does_not_disturb_the_reader_of_any_format(tmp_path: Path, format
     (folder / PLAN_FILE).write_text('{"title": "Planned"}')
     after = FORMATS[format](folder)
     assert (after.digest, after.size, format_of(folder)) == (before.digest, before.size, format)
-    assert read_usual_settings(folder, after, PROBES[before.probe]) == UsualSettings("Planned")
+    assert read_usual_settings(folder, after, PROBES[before.probe]) == ("Planned", {})
 
 
 def test_a_plan_must_fit_the_probe_that_is_used(tmp_path: Path, benchmark: Benchmark) -> None:
