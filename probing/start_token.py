@@ -64,15 +64,6 @@ class StartToken:
 
 
 @dataclass(frozen=True)
-class SpecialTokens:
-    """The tokens bos and eos and the chat template as a model's files state them, empty where they do not."""
-
-    bos: str = ""
-    eos: str = ""
-    chat_template: str = ""
-
-
-@dataclass(frozen=True)
 class TokenizerFacts:
     """What a reader needs to know about a tokenizer.
 
@@ -153,23 +144,24 @@ def start_marks_roles(text: str, name: str, chat_templates: Sequence[str]) -> bo
     return any(marks_roles(token, template) for token in written for template in chat_templates)
 
 
-def start_in_words(start: str, tokens: SpecialTokens, vocabulary: object) -> str:
+def start_in_words(start: str, vocabulary: object, bos: str = "", eos: str = "", chat_template: str = "") -> str:
     """Return in words which token stands before every text of a causal model, before its tokenizer is loaded.
 
-    `vocabulary`: the size that the config states, if it does. Raises `BadInput` if an id lies beyond it.
+    `bos`, `eos` and `chat_template`: what the model's files state, empty where they do not. `vocabulary`: the size that
+    the config states, if it does. Raises `BadInput` if an id lies beyond it.
     """
-    name = start_name(start, has_bos=bool(tokens.bos), has_eos=bool(tokens.eos))
+    name = start_name(start, has_bos=bool(bos), has_eos=bool(eos))
     if start == NONE:
         return "No start token, as chosen."
     if start not in NAMED:
         if isinstance(vocabulary, int) and int(start) >= vocabulary:
             raise BadInput(f"The model has no token {start}.", f"Give an id below {vocabulary:,}, or bos, eos or none.")
         return f"Texts start with token {start}, as chosen."
-    text = {BOS: tokens.bos, EOS: tokens.eos}.get(name, "")
+    text = {BOS: bos, EOS: eos}.get(name, "")
     if not text:
         return KNOWN_LATER
     sentences = f"Texts start with {text} ({name})."
-    if start_marks_roles(text, name, [tokens.chat_template]):
+    if start_marks_roles(text, name, [chat_template]):
         sentences += " The chat template writes it before each role; another start token may give other figures."
     return sentences
 

@@ -352,7 +352,7 @@ def start_token(examination: Examination) -> str:
     config, listing = config_of(examination), listing_of(examination)
     tokens = config["special_tokens"] if listing.gguf else special_tokens_of(listing)
     part = TextPart.of(config)
-    return start_in_words(examination.settings.start, tokens, (part.config if part else config).get("vocab_size"))
+    return start_in_words(examination.settings.start, (part.config if part else config).get("vocab_size"), **tokens)
 
 
 def adapter_usable(examination: Examination) -> str:

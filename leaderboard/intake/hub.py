@@ -25,7 +25,6 @@ from probing.files.description import weights_of
 from probing.files.folders import new_file
 from probing.files.hub import HubClient
 from probing.files.listing import Listing, file_in, folder_listing, hub_listing
-from probing.start_token import SpecialTokens
 
 
 def find(hub_id: str, commit: str = "") -> Listing:
@@ -183,9 +182,10 @@ def gguf_config(path: Path, commit: str) -> dict[str, Any]:
     with gguf_header(path) as reader:
         return {
             "model_type": text_of(reader, "general.architecture"),
-            "special_tokens": SpecialTokens(
-                _special_token(reader, "bos"), _special_token(reader, "eos"), text_of(reader, "tokenizer.chat_template")
-            ),
+            "special_tokens": {
+                **{name: _special_token(reader, name) for name in ("bos", "eos")},
+                "chat_template": text_of(reader, "tokenizer.chat_template"),
+            },
             "tokenizer": bool(reader.get_field(GGUF_TOKENS)),
             "parameters": sum(int(tensor.n_elements) for tensor in reader.tensors),
             "quantisation": _quantisation(number_of(reader, "general.file_type")),

@@ -14,7 +14,6 @@ from typing import Any
 
 from probing.errors import BadConfig, BadWeights, UnsafeLink, UnsafeModel, WrongSizes
 from probing.files.hub import HubClient
-from probing.start_token import SpecialTokens
 
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
@@ -262,13 +261,14 @@ def refuse_pickles(where: str, names: Iterable[str]) -> None:
         )
 
 
-def special_tokens_of(listing: Listing) -> SpecialTokens:
-    """Read the tokens and the chat template of a model in Hugging Face format."""
+def special_tokens_of(listing: Listing) -> dict[str, str]:
+    """Read `bos`, `eos` and `chat_template` of a model in Hugging Face format, empty where its files lack them."""
     config = listing.read_json(TOKENIZER_CONFIG) if TOKENIZER_CONFIG in listing.files else {}
     templates = [_template(config.get("chat_template"))]
     if TEMPLATE in listing.files:
         templates.append(listing.read(TEMPLATE, 0, LARGEST[TEMPLATE]).decode("utf-8", errors="replace"))
-    return SpecialTokens(_text(config.get("bos_token")), _text(config.get("eos_token")), "\n".join(templates))
+    tokens = {name: _text(config.get(f"{name}_token")) for name in ("bos", "eos")}
+    return {**tokens, "chat_template": "\n".join(templates)}
 
 
 def _text(token: object) -> str:

@@ -18,7 +18,6 @@ from probing.files.listing import Listing
 from probing.files.weights import Tensor
 from probing.plan import plan_of
 from probing.settings import Settings
-from probing.start_token import SpecialTokens
 from tests.hub.local_hub import Hub
 from tests.probing.scoring.seq2seq import build
 from tests.probing.wrapped_models import save_wrapped, text_parameters
@@ -253,7 +252,7 @@ def test_a_check_of_a_listing_says_what_it_found(
         (checks.fast_tokenizer, LISTING, {}, "Has a fast tokenizer."),
         (checks.fast_tokenizer, GGUF, {"tokenizer": False}, "no tokenizer"),
         (checks.start_token, LISTING, {}, "known when the tokenizer is loaded"),
-        (checks.start_token, GGUF, {"special_tokens": SpecialTokens("<s>")}, "Texts start with <s> (bos)."),
+        (checks.start_token, GGUF, {"special_tokens": {"bos": "<s>"}}, "Texts start with <s> (bos)."),
         (checks.no_custom_code, LISTING, {"model_type": "gpt2"}, "Needs no code of its own."),
         (checks.config_fits, LISTING, {"model_type": "gpt2", "n_embd": 32}, "describes a model of this size"),
         (checks.size_accepted, LISTING, {}, "2.00 GB of weights, below 20 GB."),
