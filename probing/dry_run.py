@@ -13,7 +13,7 @@ from probing.benchmark import Benchmark
 from probing.errors import BadInput
 from probing.language_model import LanguageModel
 from probing.model_source import ModelSource
-from probing.part_runner import Observer, probe_part
+from probing.part_runner import probe_part
 from probing.plan import Part, Plan
 from probing.results.run_json import peak_memory
 from probing.runner import PreparedRun
@@ -123,7 +123,7 @@ def _tried(model: LanguageModel, plan: Plan, work: Mapping[Part, WorkEstimate], 
     try:
         for part in Random(0).sample(list(work), len(work)):
             progress.begin(part)
-            probe_part(model, plan, part, observer=Observer(work[part], partial(progress.move, part)))
+            probe_part(model, plan, part, work=work[part], on_share=partial(progress.move, part))
     except _EnoughError:
         return updated - begin, left / (pace.rate or float("nan"))
     return updated - begin, 0.0

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from probing.errors import Incomplete, TooLong, without_panics
 from probing.language_model import LanguageModel, Usage
@@ -20,23 +19,20 @@ from probing.results.unknown_names import UNKNOWN_NAMES, unknown_names
 from probing.time_left import WorkEstimate
 
 
-class Observer(NamedTuple):
-    """A function that is called after each batch with the share of a part that is done, and the part's work."""
-
-    work: WorkEstimate
-    on_share: Callable[[float], None]
-
-
 def probe_part(
     model: LanguageModel,
     plan: Plan,
     part: Part,
     *,
     start: Start | None = None,
-    observer: Observer | None = None,
+    work: WorkEstimate | None = None,
+    on_share: Callable[[float], None] = lambda share: None,
     tokens: Path | None = None,
 ) -> PartResult:
-    """Probe one part; `tokens` is the file to write for the scores of tokens."""
+    """Probe one part; `tokens` is the file to write for the scores of tokens.
+
+    `on_share` is called after each batch with the share of the part's `work` that is done, if that is given.
+    """
     start = start or Start(datetime.now(UTC), 0.0)
     settings, probe = plan.settings, plan.probe
     settings.refuse_kind(model.card.kind)
@@ -44,7 +40,7 @@ def probe_part(
     model = model.starting(settings.start)
     relation, usage = plan.relation(part), model.usage
     before, begin = replace(usage), time.perf_counter()
-    with without_panics(model.card.id), model.scoring_state(), _observed(usage, observer):
+    with without_panics(model.card.id), model.scoring_state(), _observed(usage, work, on_share):
         if tokens and isinstance(probe, MultipleChoice):
             answers = write_tokens(tokens, probe.rows_with_tokens(model, relation, part.template, settings))
         else:
@@ -67,12 +63,11 @@ def _refuse_incomplete(part: Part, answers: int) -> None:
 
 
 @contextmanager
-def _observed(usage: Usage, observer: Observer | None) -> Iterator[None]:
-    """Tell the observer after each batch of the block, and at its end, which share of a part is done."""
-    if observer is None:
+def _observed(usage: Usage, work: WorkEstimate | None, on_share: Callable[[float], None]) -> Iterator[None]:
+    """Tell after each batch of the block, and at its end, which share of a part is done."""
+    if work is None:
         yield
         return
-    work, on_share = observer
     before = dict(usage.by_verb)
 
     def report() -> None:

@@ -19,7 +19,7 @@ from probing.files.folders import alone, refuse_occupied
 from probing.kinds import Kind
 from probing.language_model import KnownModel, LanguageModel
 from probing.model_source import ModelSource, refuse_without_effect
-from probing.part_runner import Observer, probe_part
+from probing.part_runner import probe_part
 from probing.plan import Part, Plan, plan
 from probing.probes.multiple_choice import MultipleChoice
 from probing.progress_bar import progress_bar
@@ -186,8 +186,8 @@ def _probe_missing(
     missing = {part: estimate for part, estimate in work.items() if not stored.has(part)}
     for part, estimate in missing.items():
         progress.begin(part)
-        observer = Observer(estimate, partial(progress.move, part))
-        done = probe_part(model, plan, part, start=start, observer=observer, tokens=stored.tokens(part))
+        moved = partial(progress.move, part)
+        done = probe_part(model, plan, part, start=start, work=estimate, on_share=moved, tokens=stored.tokens(part))
         stored.store(part, done.rows, done.record)
         progress.end(part, count_left_out(done.record))
 

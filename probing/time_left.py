@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from random import Random
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -226,19 +226,15 @@ class PartsProgress:
         self._too_long += too_long
 
 
-class Step(NamedTuple):
-    """Work that took so many seconds without a break."""
+def median_pace(steps: Sequence[tuple[float, float]]) -> float | None:
+    """Return the work per second that a run has had so far; None before any work.
 
-    work: float
-    seconds: float
-
-
-def median_pace(steps: Sequence[Step]) -> float | None:
-    """Return the work per second that a run has had so far, given its steps in their order; None before any work."""
-    shortest = sum(step.seconds for step in steps) / STRETCHES
+    `steps`: in their order, each an amount of work and the seconds that it took.
+    """
+    shortest = sum(seconds for _, seconds in steps) / STRETCHES
     paces, work, seconds = [], 0.0, 0.0
-    for step in steps:
-        work, seconds = work + step.work, seconds + step.seconds
+    for step_work, step_seconds in steps:
+        work, seconds = work + step_work, seconds + step_seconds
         if work and seconds and seconds >= shortest:
             paces.append(work / seconds)
             work = seconds = 0.0
@@ -249,14 +245,14 @@ class Pace:
     """The pace of the work of one process, told as it is done."""
 
     def __init__(self) -> None:
-        self._steps: list[Step] = []
+        self._steps: list[tuple[float, float]] = []
 
     def add(self, work: float, seconds: float) -> None:
-        self._steps.append(Step(work, seconds))
+        self._steps.append((work, seconds))
         if len(self._steps) > MOST_REMEMBERED:
             rest = self._steps[-1:] if len(self._steps) % 2 else []
             pairs = zip(self._steps[::2], self._steps[1::2], strict=False)
-            self._steps = [Step(one.work + two.work, one.seconds + two.seconds) for one, two in pairs] + rest
+            self._steps = [(one[0] + two[0], one[1] + two[1]) for one, two in pairs] + rest
 
     @property
     def rate(self) -> float | None:

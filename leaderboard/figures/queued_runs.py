@@ -12,7 +12,7 @@ from django.db.models import F, OuterRef, Q, Sum
 from leaderboard.figures.runs import State
 from leaderboard.line import QUEUES, EpochSeconds, Waiting, in_line
 from leaderboard.models import Run, RunPart
-from probing.time_left import Step, median_pace
+from probing.time_left import median_pace
 
 
 class WorkSums(NamedTuple):
@@ -152,7 +152,7 @@ def own_rate(parts: Sequence[PartDone], scoring: datetime | None, now: datetime)
     """
     done = sorted((part for part in parts if part.done and part.end and part.seconds), key=lambda part: str(part.end))
     if done:
-        return median_pace([Step(part.work, part.seconds or 0.0) for part in done])
+        return median_pace([(part.work, part.seconds or 0.0) for part in done])
     first = sum(part.work_done for part in parts)
     seconds = (now - scoring).total_seconds() if scoring else 0.0
     return first / seconds if first and seconds >= SHORTEST else None

@@ -38,11 +38,13 @@ from leaderboard.worker.finishing import PartsOfRun, store_and_finish
 from leaderboard.worker.run_states import Ended, HeldRun, held, note_recovery, reach, stop
 from probing.errors import ProbingError
 from probing.files.folders import space
+from probing.language_model import ModelCard
 from probing.measuring.failures import Crashed
 from probing.measuring.limits import Limits
 from probing.measuring.messages import BenchmarkFiles, Task
-from probing.measuring.process import Loaded, MeasuringProcess
+from probing.measuring.process import MeasuringProcess
 from probing.results.joining import PartResult, joined_in_folder
+from probing.results.run_json import Start
 from probing.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -183,13 +185,13 @@ class LoadedModel:
         run = held_run.run
         benchmarks.read(run.benchmark)  # raises an error if the files were changed
         if self._process:
-            loaded = self._process.turn_to(replace(self._process.task, **measured_by(run)))
+            card, start = self._process.turn_to(replace(self._process.task, **measured_by(run)))
         else:
             benchmarks_of_all = [benchmark_files(other) for other in self.runs]
             process = MeasuringProcess(downloaded(run), limits(), benchmarks_of_all)
             self._process = self._ending.enter_context(process)
-            loaded = process.load(held_run.check)
-        patiently(store_facts, run, loaded)
+            card, start = process.load(held_run.check)
+        patiently(store_facts, run, card, start)
         patiently(note_recovery, run)
         return self._process
 
@@ -229,11 +231,11 @@ def benchmark_files(run: Run) -> BenchmarkFiles:
     return BenchmarkFiles(benchmark.format, benchmarks.folder_of(benchmark), benchmark.slug, benchmark.digest)
 
 
-def store_facts(run: Run, loaded: Loaded) -> None:
+def store_facts(run: Run, card: ModelCard, start: Start) -> None:
     """Store what is known only of a loaded model, and when the run started."""
-    facts = {name: getattr(loaded.card, name) for name in ("kind", "architecture", "parameters")}
+    facts = {name: getattr(card, name) for name in ("kind", "architecture", "parameters")}
     Model.objects.filter(pk=run.model_id).update(**facts)
-    Run.objects.filter(pk=run.pk, started=None).update(started=loaded.start)
+    Run.objects.filter(pk=run.pk, started=None).update(started=start.time)
 
 
 def store(held_run: HeldRun, part: RunPart, result: PartResult) -> None:

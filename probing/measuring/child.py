@@ -24,7 +24,7 @@ from probing.formats import read_version
 from probing.language_model import LanguageModel
 from probing.measuring.limits import die_with_parent, has_accelerator
 from probing.measuring.messages import ROWS_FILE, BenchmarkFiles, Task, receive, send
-from probing.part_runner import Observer, probe_part
+from probing.part_runner import probe_part
 from probing.plan import Part, Plan, plan_of
 from probing.results.run_json import Start
 from probing.scoring.load import load
@@ -103,8 +103,8 @@ def measure(orders: IO[bytes], report: Report, rows: Path) -> None:
 
 def measure_part(model: LanguageModel, plan: Plan, part: Part, start: Start, report: Report, rows: Path) -> None:
     """Measure one part, write its rows and report how it was made."""
-    observer = Observer(estimate_work(plan, part, model.card.kind), seldom(report))
-    result = probe_part(model, plan, part, start=start, observer=observer)
+    work = estimate_work(plan, part, model.card.kind)
+    result = probe_part(model, plan, part, start=start, work=work, on_share=seldom(report))
     with space(rows):
         result.rows.to_parquet(rows / ROWS_FILE, index=False)
     report("part", record=result.record)

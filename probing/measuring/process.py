@@ -21,7 +21,7 @@ from queue import Empty, Full, Queue
 from tempfile import TemporaryDirectory
 from threading import Thread
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import psutil
@@ -39,6 +39,7 @@ from probing.measuring.messages import ROWS_FILE, BenchmarkFiles, Task, UnfitRow
 from probing.plan import Part
 from probing.results.completeness import left_out
 from probing.results.joining import PartResult
+from probing.results.run_json import Start
 from probing.start_token import TokenizerFacts
 
 START, CHILD = "probing.measuring.entry", "probing.measuring.child"
@@ -50,14 +51,6 @@ MOST_PARAMETERS = 10**15
 TEMPORARY = frozenset({NoSpace.code})  # errors of a process without network that may pass
 ERROR_CODE = re.compile(r"[a-z][a-z-]{1,39}")
 Message = Mapping[str, Any]
-
-
-class Loaded(NamedTuple):
-    """A model that is ready: what is known of it, when its process began to load it (UTC), and for how long."""
-
-    card: ModelCard
-    start: datetime
-    load_seconds: float
 
 
 class MeasuringProcess:
@@ -107,25 +100,28 @@ class MeasuringProcess:
         self._log.close()
         self._scratch.cleanup()
 
-    def load(self, on_tick: Callable[[], None] = lambda: None) -> Loaded:
-        """Load the model and try it; `on_tick` is called several times a second and may raise to give up."""
-        self._send({"task": self.task.to_json(), "memory": self.limits.memory_bytes, "disk": self.limits.disk})
-        loaded = self._loaded(self._until("loaded", on_tick))
-        self._phases.clear()
-        self.parameters = loaded.card.parameters
-        return loaded
+    def load(self, on_tick: Callable[[], None] = lambda: None) -> tuple[ModelCard, Start]:
+        """Load the model and try it; return what is known of it, and when its process began to load it.
 
-    def turn_to(self, task: Task) -> Loaded:
+        `on_tick` is called several times a second and may raise to give up.
+        """
+        self._send({"task": self.task.to_json(), "memory": self.limits.memory_bytes, "disk": self.limits.disk})
+        card, start = self._loaded(self._until("loaded", on_tick))
+        self._phases.clear()
+        self.parameters = card.parameters
+        return card, start
+
+    def turn_to(self, task: Task) -> tuple[ModelCard, Start]:
         """Measure parts of another run from now on, whose model is the one that is loaded."""
         self.task = task
         del self.__dict__["_labels"]  # those of the former benchmark
         self._send({"task": task.to_json()})
         return self._loaded(self._until("loaded", lambda: None))
 
-    def _loaded(self, message: Message) -> Loaded:
+    def _loaded(self, message: Message) -> tuple[ModelCard, Start]:
         with self._well_formed():
             card = self._card(message["card"])
-            return Loaded(card, datetime.fromisoformat(message["start"]), float(message["load_seconds"]))
+            return card, Start(datetime.fromisoformat(message["start"]), float(message["load_seconds"]))
 
     def measure(
         self, part: Part, on_share: Callable[[float], None] = lambda share: None, *, positions: float = 0

@@ -11,11 +11,10 @@ from leaderboard.intake.checks import Check
 from leaderboard.models import Benchmark, Run, Submission
 from leaderboard.worker import jobs
 from probing.formats import FORMATS
-from probing.language_model import LanguageModel
+from probing.language_model import LanguageModel, ModelCard
 from probing.measuring.limits import Limits
 from probing.measuring.messages import BenchmarkFiles, Task
-from probing.measuring.process import Loaded
-from probing.part_runner import Observer, probe_part
+from probing.part_runner import probe_part
 from probing.plan import Part, plan_of
 from probing.results.joining import PartResult
 from probing.results.run_json import Start
@@ -42,11 +41,11 @@ class InProcess:
     ) -> None:
         return None
 
-    def load(self, on_tick: Callable[[], None] = lambda: None) -> Loaded:
+    def load(self, on_tick: Callable[[], None] = lambda: None) -> tuple[ModelCard, Start]:
         self.start = Start(datetime.now(UTC), 0.0)
-        return Loaded(self.model.card, *self.start)
+        return self.model.card, self.start
 
-    def turn_to(self, task: Task) -> Loaded:
+    def turn_to(self, task: Task) -> tuple[ModelCard, Start]:
         self._take(task)
         return self.load()
 
@@ -55,8 +54,7 @@ class InProcess:
     ) -> PartResult:
         plan, start = plan_of(self.content, self.task.settings), self.start
         work = estimate_work(plan, part, self.model.card.kind)
-        observer = Observer(work, on_share)
-        return probe_part(self.model, plan, part, start=start, observer=observer)
+        return probe_part(self.model, plan, part, start=start, work=work, on_share=on_share)
 
 
 def asking(model: LanguageModel) -> type[InProcess]:

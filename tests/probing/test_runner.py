@@ -14,7 +14,7 @@ from probing.benchmark import Benchmark
 from probing.errors import BadInput, BrokenTokenizer, Incomplete, ModelNotFound, NonFiniteScores
 from probing.kinds import Kind
 from probing.language_model import ModelCard
-from probing.part_runner import Observer, probe_part
+from probing.part_runner import probe_part
 from probing.plan import Part, Plan, plan_of
 from probing.results.joining import merged
 from probing.results.result import Result
@@ -222,7 +222,7 @@ def test_progress_of_a_part_is_told_as_a_share(benchmark: Benchmark, model: Fake
     part = Part("P30", 0, 4)
     run(model, benchmark, progress=False)  # what was done before does not count
     work = estimate_work(plan_of(benchmark, Settings()), part, "causal")
-    probe_part(model, plan_of(benchmark, Settings()), part, observer=Observer(work, heard.append))
+    probe_part(model, plan_of(benchmark, Settings()), part, work=work, on_share=heard.append)
     assert heard == pytest.approx([0.25, 0.5, 0.75, 1, 1])
 
 

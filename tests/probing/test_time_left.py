@@ -28,7 +28,6 @@ from probing.time_left import (
     Length,
     Pace,
     PartsProgress,
-    Step,
     WorkEstimate,
     estimate_work,
     median_pace,
@@ -296,12 +295,12 @@ def test_it_names_the_relations_that_are_being_asked() -> None:
 
 
 def test_the_pace_is_a_median_so_that_a_stall_does_not_change_it_and_none_before_any_work() -> None:
-    steps = [Step(10, 1)] * 100
+    steps = [(10, 1)] * 100
     assert median_pace(steps) == 10
-    assert cast(float, median_pace([*steps[:50], Step(10, 20), *steps[50:]])) == pytest.approx(10, rel=0.01)
+    assert cast(float, median_pace([*steps[:50], (10, 20), *steps[50:]])) == pytest.approx(10, rel=0.01)
     assert Pace().rate is None
     assert median_pace([]) is None
-    assert median_pace([Step(0, 3)]) is None
+    assert median_pace([(0, 3)]) is None
 
 
 def test_what_takes_time_without_work_belongs_to_the_work() -> None:
@@ -325,18 +324,18 @@ RECORDED_RUNS: dict[str, Any] = json.loads(Path(__file__).with_name("recorded_ru
 ]
 
 
-def steps_of(run: Mapping[str, Any]) -> list[Step]:
-    columns = (map(float, run["steps"][name].split()) for name in Step._fields)
-    return [Step(*values) for values in zip(*columns, strict=True)]
+def steps_of(run: Mapping[str, Any]) -> list[tuple[float, float]]:
+    columns = (map(float, run["steps"][name].split()) for name in ("work", "seconds"))
+    return list(zip(*columns, strict=True))
 
 
-def errors(steps: Sequence[Step]) -> list[float]:
+def errors(steps: Sequence[tuple[float, float]]) -> list[float]:
     """The relative errors of the whole time as estimated after each step; what is estimated as too long is positive."""
-    whole, elapsed, left, pace = sum(step.seconds for step in steps), 0.0, sum(step.work for step in steps), Pace()
+    whole, elapsed, left, pace = sum(seconds for _, seconds in steps), 0.0, sum(work for work, _ in steps), Pace()
     relative = []
-    for step in steps:
-        pace.add(*step)
-        elapsed, left = elapsed + step.seconds, left - step.work
+    for work, seconds in steps:
+        pace.add(work, seconds)
+        elapsed, left = elapsed + seconds, left - work
         seconds_left = left / pace.rate if pace.rate else float("inf")
         if elapsed >= whole / 4:
             relative.append((elapsed + seconds_left) / whole - 1)
@@ -353,4 +352,4 @@ def test_the_time_left_of_a_recorded_run_is_near(name: str) -> None:
 
 
 def test_work_that_was_taken_for_more_than_it_is_makes_the_time_too_short_at_first() -> None:
-    assert errors([Step(1, 0.5)] * 500 + [Step(1, 1.5)] * 500)[0] < -0.4
+    assert errors([(1, 0.5)] * 500 + [(1, 1.5)] * 500)[0] < -0.4

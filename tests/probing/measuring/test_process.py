@@ -61,14 +61,14 @@ def test_it_gives_what_a_run_in_the_same_process_gives_and_nothing_is_left_of_it
     content, threads = FORMATS["bear"](EMBEDDED / "starter"), set(threading.enumerate())
     shares: list[float] = []
     with MeasuringProcess(task(model)) as process:
-        loaded = process.load()
+        card, _ = process.load()
         covered = plan_of(content, SETTINGS).parts
         results = {part: process.measure(part, shares.append, positions=100) for part in covered}
         pid, scratch = process._process.pid, process._rows
         assert psutil.pid_exists(pid) and scratch.exists()
     assert not psutil.pid_exists(pid) and not scratch.exists()
     assert set(threading.enumerate()) <= threads
-    assert (loaded.card.id, loaded.card.commit, loaded.card.kind) == ("org/model", "c0ffee", "causal")
+    assert (card.id, card.commit, card.kind) == ("org/model", "c0ffee", "causal")
     assert shares[-1] == 1
     direct = run(model, content, relations=SETTINGS.relations, limit=4, device="cpu", progress=False)
     apart = joined(results, plan_of(content, SETTINGS))
@@ -229,7 +229,7 @@ def test_it_sees_the_devices_of_accelerators(tmp_path: Path, monkeypatch: pytest
 def test_without_bubblewrap_limits_and_empty_environment_remain(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits_module, "isolation_problem", lambda: "bubblewrap is not installed")
     with MeasuringProcess(task(model)) as process:
-        assert process.load().card.kind == "causal"
+        assert process.load()[0].kind == "causal"
         assert "SECRET_KEY" not in psutil.Process(process._process.pid).environ()
 
 
