@@ -2,8 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 from warnings import warn
 
 import numpy as np
@@ -14,7 +13,7 @@ from probing.errors import BadInput, NonFiniteScores, TooLong, UnsupportedModel,
 from probing.language_model import PLL, LanguageModel, Scoring, Spans
 from probing.model_source import ModelSource, refuse_without_effect
 from probing.probes.perplexity import scored_sentences, without_probability
-from probing.settings import Settings, declared, option
+from probing.settings import SETTINGS, Settings
 from probing.start_token import AUTO, normalised_start
 
 By = Literal["sentence", "token"]
@@ -32,26 +31,6 @@ COLUMNS = {
     "surprisal": "float64",
     "unit": "str",
 }
-
-
-@dataclass(frozen=True)
-class SurprisalSettings:
-    """What a table of surprisals has a row for, in which unit, and how the model is asked."""
-
-    by: By = option("sentence", "what has a row: a whole sentence or a token")
-    base: Base = option("2", "2 for surprisals in bits, e for nats")
-    pll: PLL = option(Settings.pll, "which tokens a masked model hides together")
-    start: str = option(AUTO, "token before every sentence of a causal model: bos, eos, none, or a token's id")
-
-    @classmethod
-    def of(cls, values: dict[str, Any]) -> "SurprisalSettings":
-        """Return the settings with these values, each checked against its declaration."""
-        checked = cls(**{name: SETTINGS[name].check(value) for name, value in values.items()})
-        normalised_start(checked.start)
-        return checked
-
-
-SETTINGS = declared(SurprisalSettings)
 
 
 class ScoredSentence(NamedTuple):
@@ -73,10 +52,10 @@ def surprisal(
     model: Any,
     sentences: str | Iterable[str],
     *,
-    by: By = SurprisalSettings.by,
-    base: Base = SurprisalSettings.base,
-    pll: PLL = SurprisalSettings.pll,
-    start: str = SurprisalSettings.start,
+    by: By = "sentence",
+    base: Base = "2",
+    pll: PLL = Settings.pll,
+    start: str = AUTO,
     tokenizer: Any = None,
     commit: str = "",
     device: str = "auto",
@@ -100,7 +79,10 @@ def surprisal(
         >>> table["text"].tolist(), table["unit"].tolist()
         (['Paris lies in France.'], ['bits'])
     """
-    chosen = SurprisalSettings.of({"by": by, "base": base, "pll": pll, "start": start})
+    for name, value, choices in (("by", by, get_args(By)), ("base", base, tuple(UNITS))):
+        if value not in choices:
+            raise BadInput(f"{name} cannot be {value!r}.", f"Choose from: {', '.join(choices)}.")
+    pll, start = SETTINGS["pll"].check(pll), normalised_start(SETTINGS["start"].check(start))
     source = ModelSource(model, tokenizer, commit, device, batch_tokens)
     source.refuse_bad()
     if not isinstance(sentences, Iterable):
@@ -108,14 +90,14 @@ def surprisal(
     texts = checked_sentences([sentences] if isinstance(sentences, str) else sentences)
     opened = source.open(dtype)
     refuse_without_effect({} if dtype == Settings.dtype else {"dtype": dtype}, opened)
-    refuse_without_effect({"pll": chosen.pll}, opened)
+    refuse_without_effect({"pll": pll}, opened)
     rows: list[tuple[Any, ...]] = []
-    for number, sentence in measured(opened, texts, chosen.pll, chosen.start):
+    for number, sentence in measured(opened, texts, pll, start):
         if isinstance(sentence, TooLong):
             warn(f"Sentence {number} is left out: {sentence.message}", stacklevel=2)
         else:
-            rows += _token_rows(sentence) if chosen.by == "token" else [_sentence_row(sentence)]
-    unit, size = UNITS[chosen.base]
+            rows += _token_rows(sentence) if by == "token" else [_sentence_row(sentence)]
+    unit, size = UNITS[base]
     table = pd.DataFrame(rows, columns=[*COLUMNS][:7])
     return table.assign(surprisal=0.0 - table["log_prob"].astype(float) / size, unit=unit).astype(COLUMNS)
 
