@@ -1,7 +1,7 @@
 """Statements of a knowledge graph: a sample of its triples as a benchmark, in one's own phrasings."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +9,8 @@ import probing
 from probing.catalog import named_folder
 from probing.errors import BadInput
 from probing.files.folders import refuse_occupied
-from probing.formats.knowledge_graph import SamplingPlan, graph_folder, read_graph, read_sampling, store
-from probing.statements.graph_statements import Graph, GraphStatement, Sampling, Wording, draw
+from probing.formats.knowledge_graph import graph_folder, read_graph, read_sampling, store
+from probing.statements.graph_statements import GraphStatement, Wording, draw
 
 OwnWording = Callable[[str, str, str], str | Sequence[str]]
 
@@ -54,28 +54,21 @@ def sample_graph(
     refuse_occupied(Path(out))
     if phrasings and wording:
         raise BadInput("A file of phrasings and a function cannot both put triples into words.", "Give one of them.")
-    source, choices = named_folder(graph), (samples, repetitions, resampled, within_category, seed, ladder)
-    plan = _chosen_plan(read_sampling(graph_folder(source)), choices, _remarks(phrasings, wording))
+    source = named_folder(graph)
+    sampling, remarks = read_sampling(graph_folder(source))
+    choices: dict[str, Any] = {
+        **{"samples": samples, "repetitions": repetitions, "resampled": resampled, "seed": seed},
+        **{"within_category": within_category, "ladder": ladder},
+    }
+    sampling = replace(sampling, **{name: value for name, value in choices.items() if value is not None})
     content = read_graph(source, Path(phrasings) if phrasings else None)
-    _store(Path(out), content, *_drawn(content, plan, wording, correct))
+    statements = draw(replace(content, wording=_checked(wording)) if wording else content, sampling)
+    remarks = (*remarks, *_remarks(phrasings, wording))
+    if correct:
+        statements, remark = _corrected(statements, correct)
+        remarks = (*remarks, remark)
+    store(Path(out), content, statements, sampling, remarks, _settings(statements))
     return Path(out)
-
-
-def _chosen_plan(plan: SamplingPlan, choices: Sequence[Any], remarks: Sequence[str]) -> SamplingPlan:
-    """Return the plan with the choices that are not None; they stand in the order of the fields of `Sampling`."""
-    chosen = {option.name: value for option, value in zip(fields(Sampling), choices, strict=True) if value is not None}
-    return SamplingPlan(replace(plan.sampling, **chosen), (*plan.remarks, *remarks))
-
-
-def _drawn(
-    graph: Graph, plan: SamplingPlan, wording: OwnWording | None, correct: str
-) -> tuple[tuple[GraphStatement, ...], SamplingPlan]:
-    """Return the statements in words, and the plan with a remark on the model that corrected them, if one did."""
-    statements = draw(replace(graph, wording=_checked(wording)) if wording else graph, plan.sampling)
-    if not correct:
-        return statements, plan
-    statements, remark = _corrected(statements, correct)
-    return statements, replace(plan, remarks=(*plan.remarks, remark))
 
 
 def _remarks(phrasings: str | Path | None, wording: OwnWording | None) -> list[str]:
@@ -109,8 +102,8 @@ def _corrected(statements: Sequence[GraphStatement], model: str) -> tuple[tuple[
     return tuple(replace(statement, texts=own) for statement, own in pairs), corrector.remark
 
 
-def _store(folder: Path, graph: Graph, statements: Sequence[GraphStatement], plan: SamplingPlan) -> None:
-    """Write the folder; with several phrasings, its plan asks all of them."""
+def _settings(statements: Sequence[GraphStatement]) -> dict[str, Any]:
+    """Return the settings of runs on the statements, which ask all phrasings where there are several."""
     numbers = {len(statement.texts) for statement in statements}
     if len(numbers) > 1:
         raise BadInput(
@@ -118,5 +111,4 @@ def _store(folder: Path, graph: Graph, statements: Sequence[GraphStatement], pla
             "Let the function return equally many for every triple.",
         )
     phrasings = max(numbers, default=1)
-    settings: dict[str, Any] = {"templates": list(range(phrasings))} if phrasings > 1 else {}
-    store(folder, graph, statements, plan, settings)
+    return {"templates": list(range(phrasings))} if phrasings > 1 else {}

@@ -57,12 +57,12 @@ def read(folder: Path) -> Benchmark:
     inner = graph_folder(folder)
     phrasings = read_phrasings(_needed(inner, RELATION_MAPPING))
     files = graph_files(inner)
-    plan = read_sampling(inner)
+    sampling, remarks = read_sampling(inner)
     if stored := present(inner, SENTENCES):
-        statements, notes = tuple(map(_read_statement, read_lines(stored))), plan.notes
+        statements, notes = tuple(map(_read_statement, read_lines(stored))), remarks
     else:
         graph = read_graph(inner)
-        statements, notes = draw(graph, plan.sampling), (*graph.notes, *plan.notes)
+        statements, notes = draw(graph, sampling), (*graph.notes, *remarks)
     relations = dict.fromkeys(statement.triple.relation for statement in statements)
     if unknown := relations.keys() - phrasings.keys():
         raise BadBenchmark(f"{RELATION_MAPPING}: the field {min(unknown)!r} is missing.", "Add it.")
@@ -75,7 +75,7 @@ def read(folder: Path) -> Benchmark:
         relations=_relations(names, statements),
         probe="perplexity",
         files=files,
-        notes=notes,
+        notes=(*notes, str(sampling)),
     )
 
 
@@ -337,31 +337,11 @@ def _comma_separated(line: str, location: str) -> list[str]:
         raise BadBenchmark(f"{location}: not comma-separated ({error}).", step) from error
 
 
-@dataclass(frozen=True)
-class SamplingPlan:
-    """The settings for drawing statements, with remarks for readers of results."""
-
-    sampling: Sampling = field(default_factory=Sampling)
-    remarks: tuple[str, ...] = ()
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        sampling = self.sampling
-        parts, each = str(sampling.levels[0]), ""
-        if sampling.ladder:
-            parts, each = "3, 2 or 1 of 3 parts, anywhere or within their categories,", " of each level"
-        return (
-            *self.remarks,
-            f"{sampling.repetitions} repetitions, each of {sampling.samples:,} true and as many false statements"
-            f"{each}. A false one is a fact of which {parts} were drawn again at random, with seed {sampling.seed}.",
-        )
-
-
-def read_sampling(folder: Path) -> SamplingPlan:
-    """Read the folder's plan, or return the default plan if it has none."""
+def read_sampling(folder: Path) -> tuple[Sampling, tuple[str, ...]]:
+    """Read how statements are drawn, as by default where the folder does not say, with remarks for readers."""
     path = present(folder, SAMPLING)
     if path is None:
-        return SamplingPlan()
+        return Sampling(), ()
     content = read_object(path)
     types = {option.name: type(option.default) for option in fields(Sampling)}
     options: Mapping[str, Any] = {name: value for name, value in content.values.items() if name != NOTES}
@@ -370,7 +350,7 @@ def read_sampling(folder: Path) -> SamplingPlan:
             raise content.fault(f"{name!r:.80} is unknown", f"Choose from: {', '.join(types)}.")
         if type(value) is not types[name]:
             raise content.fault(f"{name} cannot be {value!r:.80}", f"Give it a value like {_example(name)}.")
-    return SamplingPlan(Sampling(**options), content.texts(NOTES))
+    return Sampling(**options), content.texts(NOTES)
 
 
 def _example(name: str) -> str:
@@ -393,18 +373,20 @@ def store(
     folder: Path,
     graph: Graph,
     statements: Sequence[GraphStatement],
-    plan: SamplingPlan,
+    sampling: Sampling,
+    remarks: Sequence[str] = (),
     settings: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a benchmark folder with the statements themselves; it appears by one rename, when it is complete.
 
-    `settings`: those of a run unless others are chosen, which become the plan of the folder.
+    `sampling`: how they were drawn. `remarks`: for readers of results, behind those of the graph. `settings`: those of
+    a run unless others are chosen, which become the plan of the folder.
     """
     relations = dict.fromkeys(statement.triple.relation for statement in statements)
     templates = {relation: _one_or_list(graph.phrasings[relation]) for relation in relations}
     with new_folder(folder) as new:
         _write_lines(new / RELATION_MAPPING, [templates])
-        _write_lines(new / SAMPLING, [{**_stated(plan.sampling), NOTES: [*graph.notes, *plan.remarks]}])
+        _write_lines(new / SAMPLING, [{**_stated(sampling), NOTES: [*graph.notes, *remarks]}])
         _write_lines(new / SENTENCES, map(_statement_line, statements))
         if settings:
             _write_lines(new / PLAN_FILE, [{"settings": settings}])

@@ -93,6 +93,15 @@ class Sampling:
     seed: int = 0
     ladder: bool = False
 
+    def __str__(self) -> str:
+        parts, each = str(self.levels[0]), ""
+        if self.ladder:
+            parts, each = "3, 2 or 1 of 3 parts, anywhere or within their categories,", " of each level"
+        return (
+            f"{self.repetitions} repetitions, each of {self.samples:,} true and as many false statements{each}. "
+            f"A false one is a fact of which {parts} were drawn again at random, with seed {self.seed}."
+        )
+
     @property
     def levels(self) -> tuple[Level, ...]:
         """The levels at which false statements are drawn."""

@@ -10,7 +10,7 @@ import pytest
 
 from probing.errors import BadBenchmark
 from probing.formats import format_of
-from probing.formats.knowledge_graph import SamplingPlan, plain_id, read, read_graph, read_sampling, store
+from probing.formats.knowledge_graph import plain_id, read, read_graph, read_sampling, store
 from probing.statements.graph_statements import Sampling, draw
 from tests.probing.formats.graph_folder import GraphFolder, fault
 from tests.real_data import real_data
@@ -271,12 +271,12 @@ def test_a_wrong_plan_is_a_fault(graph: GraphFolder, plan: dict[str, object], me
 
 def test_a_stored_sample_is_the_same_items(graph: GraphFolder, tmp_path: Path) -> None:
     benchmark = read(graph.write())
-    content, plan = read_graph(graph.path), SamplingPlan(Sampling(3, 2), ("Drawn for a test.",))
-    store(tmp_path / "stored", content, draw(content, plan.sampling), plan)
+    content, sampling = read_graph(graph.path), Sampling(3, 2)
+    store(tmp_path / "stored", content, draw(content, sampling), sampling, ["Drawn for a test."])
     stored = read(tmp_path / "stored")
     assert stored.relations == benchmark.relations
     assert stored.notes == ("The facts are those of triples.tsv.", "Drawn for a test.", benchmark.notes[1])
-    assert read_sampling(tmp_path / "stored").sampling == plan.sampling
+    assert read_sampling(tmp_path / "stored") == (sampling, stored.notes[:2])
 
 
 @pytest.mark.parametrize(
