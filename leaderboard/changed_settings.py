@@ -32,7 +32,7 @@ def differences(settings: Mapping[str, Any], usual: Settings) -> dict[str, str]:
     stated = with_options(settings)
     expected = {**usual_values, **{name: value for name, value in defaults.items() if name not in usual_values}}
     changed = different_values(expected, stated)
-    return {name: in_words(name, stated[name]) for name, _, _ in changed if name in stated}
+    return {name: in_words(name, stated[name]) for name in changed if name in stated}
 
 
 def with_left_out(changed: Mapping[str, str], items: int) -> dict[str, str]:

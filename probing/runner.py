@@ -245,6 +245,5 @@ def finished_run(folder: Path, record: Mapping[str, Any]) -> Result | None:
 
 
 def _refuse_differences(folder: Path, stored: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
-    others = [str(difference) for difference in differences(stored, expected, IDENTITY)]
-    if others:
+    if others := differences(stored, expected, IDENTITY):
         raise BadInput(f"{folder} exists already and holds another run ({'; '.join(others)}).", NEXT_STEP)

@@ -110,7 +110,6 @@ def _check_number(number: int, unified: bool) -> None:
 
 
 def _write_csv(table: pd.DataFrame, folders: Iterable[str], path: Path | None) -> None:
-    """Write the differences, with the folder of each further result."""
     if path is None:
         return
     by_name = dict(zip(RESULT_NAMES, folders, strict=False))

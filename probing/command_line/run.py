@@ -215,5 +215,4 @@ def _flags(arguments: argparse.Namespace, settings: Mapping[str, Any]) -> dict[s
 
 
 def _loading(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return how the model is loaded."""
     return {name: getattr(arguments, name) for name in LOADING if hasattr(arguments, name)}

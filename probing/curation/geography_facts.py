@@ -187,7 +187,6 @@ def _aliases(endpoint: Endpoint, triples: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _kinds(plan: GeographyPlan) -> list[str]:
-    """Return the kinds of places of the chosen fact types, each once."""
     return list(dict.fromkeys(fact_type.kind for fact_type in plan.chosen))
 
 

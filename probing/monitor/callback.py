@@ -193,7 +193,6 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
                 raise BadInput(f"Two callbacks save to {self.save_to}.", "Give each a folder of its own.")
 
     def _watching(self) -> list["KnowledgeCallback"]:
-        """Return all callbacks of this kind that the training has."""
         callbacks = self._trainer.callback_handler.callbacks
         return [callback for callback in callbacks if isinstance(callback, KnowledgeCallback)]
 

@@ -222,7 +222,6 @@ def _add(figure: Any, name: str, across: pd.Series, up: pd.Series, style: Mappin
 
 
 def _colours(names: pd.Series) -> Iterator[tuple[str, str]]:
-    """Yield each name once, with its colour."""
     return zip(dict.fromkeys(names), cycle(LIGHT.series), strict=False)
 
 

@@ -181,7 +181,6 @@ def _with_ways(benchmarks: Mapping[Way, Benchmark], choices: Choices) -> list[di
 
 
 def _of_exhibit(measured: pd.DataFrame, exhibit: Exhibit, runs: ExhibitRuns) -> pd.DataFrame:
-    """Return the measured scores that the exhibit shows."""
     shown = {(metric, dimension) for metric, dimensions in exhibit.scores.items() for dimension in dimensions}
     keys = zip(measured["metric"], measured["dimension"], strict=True)
     kept = measured[pd.Series([key in shown for key in keys], index=measured.index, dtype=bool)]

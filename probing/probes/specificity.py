@@ -146,7 +146,7 @@ def _blanks(
 
 
 def _both_single(blank: BlankDistribution) -> bool:
-    """Return whether both options are single tokens."""
+    """At a blank, the log-probability of an option is NaN where it is not a single token."""
     return bool(np.isfinite(blank.options).all())
 
 

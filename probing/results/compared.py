@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -86,31 +86,28 @@ def run_name(record: Mapping[str, Any]) -> str:
 
 
 def _difference(first: str, record: Mapping[str, Any], name: str, other: Mapping[str, Any]) -> str:
-    words = "; ".join(map(str, differences(record, other))) or "nothing that is recorded"
+    words = "; ".join(differences(record, other)) or "nothing that is recorded"
     return f"What differs between the {first} and the {name} run: {words}."
 
 
-class Difference(NamedTuple):
-    """A fact that two records state differently; a record that does not state it has an empty value."""
-
-    name: str
-    first: Any
-    second: Any
-
-    def __str__(self) -> str:
-        return f"{self.name.replace('_', ' ')}: {_in_words(self.first)} and {_in_words(self.second)}"
-
-
-def differences(first: Record, second: Record, aspects: Iterable[str] = ASPECTS) -> list[Difference]:
-    """Return what differs in those of the aspects that both records have, in their order."""
+def differences(first: Record, second: Record, aspects: Iterable[str] = ASPECTS) -> list[str]:
+    """Return in words what differs in those of the aspects that both records have, in their order."""
     shared = [aspect for aspect in aspects if aspect in first and aspect in second]
-    return [one for aspect in shared for one in different_values(_FACTS[aspect](first), _FACTS[aspect](second))]
+    changed = [different_values(_FACTS[aspect](first), _FACTS[aspect](second)) for aspect in shared]
+    return [
+        f"{name.replace('_', ' ')}: {_in_words(one)} and {_in_words(other)}"
+        for values in changed
+        for name, (one, other) in values.items()
+    ]
 
 
-def different_values(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Difference]:
-    """Return the names whose values differ, those of the first in its order; a list is the tuple that it stands for."""
-    pairs = [(name, first.get(name), second.get(name)) for name in {**first, **second}]
-    return [Difference(*pair) for pair in pairs if _comparable(pair[1]) != _comparable(pair[2])]
+def different_values(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Map each name whose values differ to both, None for one that is not stated; a list is as good as a tuple.
+
+    The names of the first come in its order.
+    """
+    pairs = {name: (first.get(name), second.get(name)) for name in {**first, **second}}
+    return {name: pair for name, pair in pairs.items() if _comparable(pair[0]) != _comparable(pair[1])}
 
 
 def _comparable(value: Any) -> Any:

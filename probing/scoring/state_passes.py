@@ -204,7 +204,6 @@ def selected(cache: Any, rows: Rows) -> Any:
 
 
 def _tensors(cache: Any) -> Iterator[torch.Tensor]:
-    """Yield the tensors of a cache."""
     if isinstance(cache, torch.Tensor):
         yield cache
     elif isinstance(cache, dict):

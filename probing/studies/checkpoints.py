@@ -56,7 +56,6 @@ def fetch(source: ModelSource, revision: str) -> None:
 
 
 def _names(revisions: str | Sequence[str], model: Path) -> list[str]:
-    """Return the names of the revisions, each once."""
     if revisions == ALL:
         return _all_in(model)
     listed = revisions.split(",") if isinstance(revisions, str) else revisions
