@@ -12,6 +12,32 @@ from probing.part_runner import probe_part
 from probing.plan import Part
 from probing.results.joining import PartResult
 from tests.probing.formats.dlama_folder import DlamaFolder
+from tests.tiny_models import build_bert, build_gpt2, build_llama
+
+
+@pytest.fixture(scope="session")
+def model_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Folders of tiny models by name, which no test may change."""
+    folder = tmp_path_factory.mktemp("models")
+    return {
+        name: build(folder / name)
+        for name, build in (("gpt2", build_gpt2), ("llama", build_llama), ("bert", build_bert))
+    }
+
+
+@pytest.fixture
+def gpt2(model_folders: dict[str, Path]) -> Path:
+    return model_folders["gpt2"]
+
+
+@pytest.fixture
+def llama(model_folders: dict[str, Path]) -> Path:
+    return model_folders["llama"]
+
+
+@pytest.fixture
+def bert(model_folders: dict[str, Path]) -> Path:
+    return model_folders["bert"]
 
 
 @pytest.fixture

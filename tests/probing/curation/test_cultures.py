@@ -48,29 +48,18 @@ def test_a_culture_can_be_read_from_a_file(tmp_path: Path, file: str, text: str)
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("region = ", "cannot be read as TOML"),
-        ('region = "N"\n[countries]\nQ20 = []', "name is None"),
-        ('name = "N"\n[countries]\nQ20 = []', "region is None"),
-        ('name = "N"\nregion = "nordic"\n[countries]\nQ20 = []', "in capitals"),
-        ('name = "N"\nregion = "N"', "no countries"),
-        ('name = "N"\nregion = "N"\n[countries]\nNorway = []', "not an id of Wikidata"),
-        ('name = "N"\nregion = "N"\n[countries]\n"Q1 } DROP" = []', "not an id of Wikidata"),
-        ('name = "N"\nregion = "N"\n[countries]\n"Q20 Norway" = []', "not an id of Wikidata"),
-        ('name = "N"\nregion = "N"\n[countries]\nQ20 = ["no.evil"]', "the sites of Q20"),
-        ('name = "N"\nregion = "N"\n[countries]\nQ20 = "no"', "the sites of Q20"),
-    ],
-)
-def test_a_faulty_toml_file_is_refused(tmp_path: Path, text: str, message: str) -> None:
-    (tmp_path / "set.toml").write_text(text)
-    with pytest.raises(BadInput, match=message):
-        read_culture(str(tmp_path / "set.toml"))
-
-
-@pytest.mark.parametrize(
     ("file", "text", "message"),
     [
+        ("set.toml", "region = ", "cannot be read as TOML"),
+        ("set.toml", 'region = "N"\n[countries]\nQ20 = []', "name is None"),
+        ("set.toml", 'name = "N"\n[countries]\nQ20 = []', "region is None"),
+        ("set.toml", 'name = "N"\nregion = "nordic"\n[countries]\nQ20 = []', "in capitals"),
+        ("set.toml", 'name = "N"\nregion = "N"', "no countries"),
+        ("set.toml", 'name = "N"\nregion = "N"\n[countries]\nNorway = []', "not an id of Wikidata"),
+        ("set.toml", 'name = "N"\nregion = "N"\n[countries]\n"Q1 } DROP" = []', "not an id of Wikidata"),
+        ("set.toml", 'name = "N"\nregion = "N"\n[countries]\n"Q20 Norway" = []', "not an id of Wikidata"),
+        ("set.toml", 'name = "N"\nregion = "N"\n[countries]\nQ20 = ["no.evil"]', "the sites of Q20"),
+        ("set.toml", 'name = "N"\nregion = "N"\n[countries]\nQ20 = "no"', "the sites of Q20"),
         ("set.yaml", "name: [", "cannot be read as YAML"),
         ("set.yaml", "name: !!python/object/apply:os.getcwd []", "name is"),
         ("set.yaml", "Nordic", "has no named values"),
@@ -83,7 +72,7 @@ def test_a_faulty_toml_file_is_refused(tmp_path: Path, text: str, message: str) 
         ("set.json", "{}", "neither TOML nor YAML"),
     ],
 )
-def test_a_faulty_yaml_file_is_refused(tmp_path: Path, file: str, text: str, message: str) -> None:
+def test_a_faulty_file_is_refused(tmp_path: Path, file: str, text: str, message: str) -> None:
     (tmp_path / file).write_text(text)
     with pytest.raises(BadInput, match=message):
         read_culture(str(tmp_path / file))

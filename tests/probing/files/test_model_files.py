@@ -14,12 +14,7 @@ from probing.files.description import describe
 from probing.files.listing import folder_listing
 from probing.files.model_files import clean_folder, environment_client, locate
 from tests.hub.local_hub import Hub, serve
-from tests.tiny_models import build_gpt2, set_keys
-
-
-@pytest.fixture(scope="module")
-def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_gpt2(tmp_path_factory.mktemp("models") / "gpt2")
+from tests.tiny_models import set_keys
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ from tests.conftest import BearFolder
 from tests.probing.harness.tasks import bear_task, question_task, responses
 from tests.probing.scoring.hybrid_networks import HYBRID
 from tests.probing.scoring.networks import REFERENCE_CAUSAL, SHARING
-from tests.tiny_models import build_gpt2, build_llama, byte_level_bpe, save, text_to_text
+from tests.tiny_models import build_gpt2, byte_level_bpe, save, text_to_text
 
 CLOSE = 1e-4
 PAIRS = [
@@ -59,19 +59,9 @@ def assert_equal(ours: ClozeboardLM, theirs: HFLM, texts: Sequence[tuple[str, st
     assert [answer[1] for answer in answers] == [answer[1] for answer in expected]
 
 
-@pytest.fixture(scope="module")
-def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_gpt2(tmp_path_factory.mktemp("gpt2"))
-
-
-@pytest.fixture(scope="module")
-def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_llama(tmp_path_factory.mktemp("llama"))
-
-
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_tasks_of_the_harness_get_the_same_answers(
-    name: str, request: pytest.FixtureRequest, benchmark: Benchmark, tmp_path: Path
+    name: str, model_folders: dict[str, Path], benchmark: Benchmark, tmp_path: Path
 ) -> None:
     """Multiple choice with and without examples, and BEAR's form without a context."""
     tasks = [
@@ -79,7 +69,7 @@ def test_tasks_of_the_harness_get_the_same_answers(
         question_task(tmp_path, "examples", num_fewshot=2, fewshot_split="test"),
         bear_task(tmp_path, benchmark),
     ]
-    ours, theirs = (responses(model, [*tasks]) for model in models(request.getfixturevalue(name)))
+    ours, theirs = (responses(model, [*tasks]) for model in models(model_folders[name]))
     assert len(ours) == 2 * 14 + 16
     assert [answer[0] for answer in ours] == pytest.approx([answer[0] for answer in theirs], abs=CLOSE, rel=0)
     assert [answer[1] for answer in ours] == [answer[1] for answer in theirs]
@@ -147,8 +137,8 @@ def test_a_continuation_without_tokens_or_with_too_many_is_refused(texts: tuple[
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
-def test_rolling_log_likelihoods_of_texts_longer_than_the_model(name: str, request: pytest.FixtureRequest) -> None:
-    ours, theirs = models(request.getfixturevalue(name))
+def test_rolling_log_likelihoods_of_texts_longer_than_the_model(name: str, model_folders: dict[str, Path]) -> None:
+    ours, theirs = models(model_folders[name])
     long = " ".join(f"The river {number} flows through Austria {number * number}." for number in range(40))
     answers, expected = (
         model.loglikelihood_rolling(rolling("Peru is", long, "Peru is"), disable_tqdm=True) for model in (ours, theirs)

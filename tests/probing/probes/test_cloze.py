@@ -24,7 +24,6 @@ from probing.scoring.load import load
 from probing.settings import Settings
 from probing.template import prompt
 from tests.fakes import FAKE_CARD, FakeModel
-from tests.tiny_models import build_bert, build_gpt2
 
 RELATION = Relation(
     "sea_countries",
@@ -249,16 +248,6 @@ def benchmark() -> Benchmark:
 
 
 ASKED = [(text, answer) for pairs in SENTENCES.values() for text, answer in pairs]
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_bert(tmp_path_factory.mktemp("bert"))
-
-
-@pytest.fixture(scope="module")
-def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_gpt2(tmp_path_factory.mktemp("gpt2"))
 
 
 def ask(folder: Path, batch_tokens: int | None = None, **options: Any) -> pd.DataFrame:

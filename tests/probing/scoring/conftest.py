@@ -11,7 +11,6 @@ from transformers.utils import logging
 
 from probing.scoring import products as products_module
 from tests.hub.local_hub import Hub, serve
-from tests.tiny_models import build_bert, build_gpt2, build_llama
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -19,16 +18,6 @@ def one_thread() -> None:
     """Use one thread, so that parallel tests do not compete and results do not depend on the number of cores."""
     torch.set_num_threads(1)
     logging.set_verbosity_error()
-
-
-@pytest.fixture(scope="session")
-def model_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Folders of tiny models by name, which no test may change."""
-    folder = tmp_path_factory.mktemp("models")
-    return {
-        name: build(folder / name)
-        for name, build in (("gpt2", build_gpt2), ("llama", build_llama), ("bert", build_bert))
-    }
 
 
 @pytest.fixture

@@ -17,8 +17,6 @@ from transformers import (
     BertForMaskedLM,
     GPTJConfig,
     GPTNeoConfig,
-    PreTrainedModel,
-    PreTrainedTokenizerFast,
 )
 
 from probing.errors import BadConfig, BadWeights, NoFastTokenizer, TooLarge, UnsupportedModel
@@ -89,27 +87,18 @@ def test_positions_that_no_weight_has_to_match_are_not_built(model_folders: dict
     assert peak_memory("cpu")["process"] - before < 10**9
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*SHARING, *REFERENCE_CAUSAL])
-def test_every_causal_architecture_is_loaded_with_its_config_unchanged(name: str, tmp_path: Path) -> None:
-    tokenizer = byte_level_bpe()
-    network = (SHARING | REFERENCE_CAUSAL)[name](len(tokenizer))
-    assert_loaded_unchanged(network, tokenizer, tmp_path)
+CAUSAL, MASKED = SHARING | REFERENCE_CAUSAL, HEAD_APART | REFERENCE_MASKED
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*HEAD_APART, *REFERENCE_MASKED])
-def test_every_masked_architecture_is_loaded_with_its_config_unchanged(name: str, tmp_path: Path) -> None:
-    tokenizer = word_piece()
-    network = (HEAD_APART | REFERENCE_MASKED)[name](len(tokenizer))
-    assert_loaded_unchanged(network, tokenizer, tmp_path)
-
-
-def assert_loaded_unchanged(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
+@pytest.mark.parametrize("name", [*CAUSAL, *MASKED])
+def test_every_architecture_is_loaded_with_its_config_unchanged(name: str, tmp_path: Path) -> None:
     """The network that `load` builds computes what the saved one computes."""
-    network.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    model = load(str(folder), device="cpu")
+    tokenizer = byte_level_bpe() if name in CAUSAL else word_piece()
+    network = (CAUSAL | MASKED)[name](len(tokenizer))
+    network.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    model = load(str(tmp_path), device="cpu")
     ids = torch.tensor([[5, 6, 7, 8]])
     with torch.inference_mode():
         assert torch.allclose(model.network(input_ids=ids).logits, network(input_ids=ids).logits, atol=1e-5)
