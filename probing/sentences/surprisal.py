@@ -34,9 +34,8 @@ COLUMNS = {
 
 
 class ScoredSentence(NamedTuple):
-    """A sentence, its number from 0, and its scored tokens: where each stands in it, and its log-probability."""
+    """A sentence and its scored tokens: where each stands in it, and its log-probability."""
 
-    number: int
     text: str
     spans: Spans
     log_probs: Floats
@@ -96,7 +95,7 @@ def surprisal(
         if isinstance(sentence, TooLong):
             warn(f"Sentence {number} is left out: {sentence.message}", stacklevel=2)
         else:
-            rows += _token_rows(sentence) if by == "token" else [_sentence_row(sentence)]
+            rows += _token_rows(number, sentence) if by == "token" else [_sentence_row(number, sentence)]
     unit, size = UNITS[base]
     table = pd.DataFrame(rows, columns=[*COLUMNS][:7])
     return table.assign(surprisal=0.0 - table["log_prob"].astype(float) / size, unit=unit).astype(COLUMNS)
@@ -138,20 +137,20 @@ def measured(
             log_probs = scores.log_probs[0]
             if not np.isfinite(log_probs).all():
                 raise NonFiniteScores.of(model.card.id, f"for sentence {number}, {text[:80]!r}", "log-probability")
-            yield number, ScoredSentence(number, text, scores.spans[0] if scores.spans else (), log_probs)
+            yield number, ScoredSentence(text, scores.spans[0] if scores.spans else (), log_probs)
 
 
-def _token_rows(sentence: ScoredSentence) -> list[tuple[Any, ...]]:
+def _token_rows(number: int, sentence: ScoredSentence) -> list[tuple[Any, ...]]:
     """Return a row for each scored token, with its place in the sentence."""
     if not sentence.spans:
         raise UnsupportedModel("The model does not say which tokens it scores.", "Choose another model.")
     return [
-        (sentence.number, place, sentence.text[start:end], start, end, 1, log_prob)
+        (number, place, sentence.text[start:end], start, end, 1, log_prob)
         for place, ((start, end), log_prob) in enumerate(zip(sentence.spans, sentence.log_probs.tolist(), strict=True))
     ]
 
 
-def _sentence_row(sentence: ScoredSentence) -> tuple[Any, ...]:
+def _sentence_row(number: int, sentence: ScoredSentence) -> tuple[Any, ...]:
     """Return the row of a whole sentence, with the sum over all scored tokens."""
-    number, text, _, log_probs = sentence
+    text, _, log_probs = sentence
     return number, 0, text, 0, len(text), len(log_probs), float(log_probs.sum())

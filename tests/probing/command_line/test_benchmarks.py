@@ -1,7 +1,6 @@
 """The commands about benchmarks: `list`, `download`, `baselines` and `diversity`."""
 
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from probing.probes import PROBES
 from probing.probes.probe import declared_options
 from tests.conftest import BearFolder
 from tests.probing.command_line.helpers import printed_by, refusal
-from tests.probing.curation.conftest import Source, serve  # noqa: F401
+from tests.probing.curation.conftest import Serve, Source, serve  # noqa: F401
 from tests.probing.curation.world import World
 from tests.probing.formats.dlama_folder import DlamaFolder
 
@@ -174,7 +173,7 @@ def test_wikidata_is_asked_where_ids_belong(
     triples: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-    serve: Callable[[World], Source],  # noqa: F811
+    serve: Serve,  # noqa: F811
 ) -> None:
     world = World()
     world.claim("Q90", "P17", "Q142")

@@ -189,15 +189,6 @@ def test_a_benchmark_that_is_not_known_must_be_named(results: list[str], capsys:
     assert "small is neither a folder nor a known benchmark" in refusal(capsys, "rescore", results[0])
 
 
-def test_an_older_result_without_digests_is_completed(results: list[str], folder: str) -> None:
-    path = Path(results[0]) / "run.json"
-    record = json.loads(path.read_text())
-    digest = record.pop("questions")
-    path.write_text(json.dumps(record))
-    assert main(["rescore", results[0], "--benchmark", folder]) == 0
-    assert json.loads(path.read_text())["questions"] == digest
-
-
 def test_it_loads_no_torch(results: list[str], folder: str) -> None:
     code = (
         f"import sys; from probing.__main__ import main; main(['rescore', {results[0]!r}, '--benchmark', {folder!r}])"

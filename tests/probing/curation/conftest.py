@@ -36,8 +36,11 @@ class Source:
         return Articles(self.cache(), self.wikipedia_url)
 
 
+Serve = Callable[[World], Source]
+
+
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[[World], Source]]:
+def serve(tmp_path: Path) -> Iterator[Serve]:
     with ExitStack() as stack:
 
         def start(world: World) -> Source:
@@ -70,7 +73,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
 
 
 @pytest.fixture
-def source(serve: Callable[[World], Source]) -> Source:
+def source(serve: Serve) -> Source:
     """Serve a world with one country and its capital."""
     world = World()
     world.claim("Q79", "P36", "Q85")

@@ -2,13 +2,12 @@
 
 import gzip
 import json
-from collections.abc import Callable
 
 import pytest
 
 from probing.curation.articles import Articles, SortKey
 from probing.errors import BadInput, SourceUnavailable
-from tests.probing.curation.conftest import Source
+from tests.probing.curation.conftest import Serve, Source
 from tests.probing.curation.servers import Fault
 from tests.probing.curation.world import World
 
@@ -16,7 +15,7 @@ TITLES = [f"Title {number:03}" for number in range(120)]
 
 
 @pytest.fixture
-def source(serve: Callable[[World], Source]) -> Source:
+def source(serve: Serve) -> Source:
     world = World()
     for number, title in enumerate(TITLES):
         world.article(f"Q{number}", "en", title, 100 + number)

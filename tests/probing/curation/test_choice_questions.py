@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,9 @@ from probing.curation.facts import MANIFEST
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
 from probing.formats.bear import MULTIPLE, SINGLE
-from tests.probing.curation.conftest import MadeAlike, Source
+from tests.probing.curation.conftest import MadeAlike, Serve, Source
 from tests.probing.curation.world import SOMETHING, World
 
-Serve = Callable[[World], Source]
 RIVERS = {"Nile": ("Q15", 5), "Congo": ("Q15", 9), "Amazon": ("Q18", 8), "Plate": ("Q18", 7), "Rhine": ("Q46", 6)}
 CONTINENTS = {"Q15": "Africa", "Q18": "South America", "Q46": "Europe"}
 

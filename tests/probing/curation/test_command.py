@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -23,7 +23,7 @@ from probing.files.folders import alone
 from probing.formats import FORMATS
 from probing.runner import run
 from tests.probing.command_line.helpers import printed_by
-from tests.probing.curation.conftest import Source, contents
+from tests.probing.curation.conftest import Serve, Source, contents
 from tests.probing.curation.countries_world import whole_world
 from tests.probing.curation.world import World
 from tests.tiny_models import save, word_piece
@@ -59,7 +59,7 @@ def model(world: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def source(serve: Callable[[World], Source], world: World) -> Source:
+def source(serve: Serve, world: World) -> Source:
     return serve(world)
 
 
@@ -258,9 +258,7 @@ en = "Which religion does [X] profess?"
 """
 
 
-def test_a_new_predicate_comes_from_a_file_and_reaches_a_result(
-    serve: Callable[[World], Source], tmp_path: Path, model: Path
-) -> None:
+def test_a_new_predicate_comes_from_a_file_and_reaches_a_result(serve: Serve, tmp_path: Path, model: Path) -> None:
     world = whole_world()
     people = [claim.subject for claim in world.claims if claim.property == "P106"]
     world.item("P140", "religion")

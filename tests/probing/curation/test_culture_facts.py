@@ -1,7 +1,6 @@
 """Tests of the five steps of culture facts and of the counts of triples."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from probing.curation.facts import MANIFEST
 from probing.curation.wikidata import Endpoint
 from probing.errors import BadInput, SourceUnavailable
 from probing.formats import FORMATS, format_of
-from tests.probing.curation.conftest import MadeAlike, Source, contents
+from tests.probing.curation.conftest import MadeAlike, Serve, contents
 from tests.probing.curation.countries_world import LANGUAGES, Places, whole_world
 from tests.probing.curation.north_and_south import (
     HAMAR,
@@ -32,8 +31,6 @@ from tests.probing.curation.north_and_south import (
 )
 from tests.probing.curation.servers import Fault
 from tests.probing.curation.world import HISTORICAL, SOMETHING, SOVEREIGN, World
-
-Serve = Callable[[World], Source]
 
 
 @pytest.fixture

@@ -1,13 +1,12 @@
 """Cultures: those that ship with the library, new ones, and the items that belong to one."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from probing.curation.cultures import KNOWN_PAIRS, known_pair, members, new_pair, read_countries, read_culture
 from probing.errors import BadInput
-from tests.probing.curation.conftest import Source
+from tests.probing.curation.conftest import Serve
 from tests.probing.curation.world import World
 
 
@@ -99,7 +98,7 @@ def test_an_unknown_pair_is_refused() -> None:
         known_pair("moon-mars")
 
 
-def test_citizens_and_what_lies_in_a_country_however_far_below_belong_to_it(serve: Callable[[World], Source]) -> None:
+def test_citizens_and_what_lies_in_a_country_however_far_below_belong_to_it(serve: Serve) -> None:
     world = World()
     world.claim("Q90", "P131", "Q13917")  # Paris lies in a region
     world.claim("Q13917", "P17", "Q142")  # which lies in France

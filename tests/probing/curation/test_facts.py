@@ -1,7 +1,5 @@
 """What all curations share: facts of a property, what lies above an item, and the account of triples."""
 
-from collections.abc import Callable
-
 import pytest
 
 from probing.curation.facts import (
@@ -19,7 +17,7 @@ from probing.curation.facts import (
 )
 from probing.curation.wikidata import MOST_LINKS
 from probing.errors import BadInput, Incomplete
-from tests.probing.curation.conftest import Source
+from tests.probing.curation.conftest import Serve
 from tests.probing.curation.world import SOMETHING, SOVEREIGN, World
 
 
@@ -33,7 +31,7 @@ def world() -> World:
     return world
 
 
-def test_best_known_subjects_come_first_with_objects_in_order(serve: Callable[[World], Source], world: World) -> None:
+def test_best_known_subjects_come_first_with_objects_in_order(serve: Serve, world: World) -> None:
     counts = TripleCounts()
     assert subjects_of(serve(world).endpoint(), "P36", 10, counts) == [
         Subject("Q1", 90, ("Q20", "Q100"), others=1),
@@ -43,7 +41,7 @@ def test_best_known_subjects_come_first_with_objects_in_order(serve: Callable[[W
     assert (counts.found, counts.dropped) == (6, {NOT_AN_ITEM: 1})
 
 
-def test_values_that_have_ended_may_be_left_out(serve: Callable[[World], Source], world: World) -> None:
+def test_values_that_have_ended_may_be_left_out(serve: Serve, world: World) -> None:
     subjects = subjects_of(serve(world).endpoint(), "P36", 10, TripleCounts(), current_only=True)
     assert next(subject for subject in subjects if subject.id == "Q9").objects == ("Q100",)
 
@@ -68,7 +66,7 @@ def hierarchy() -> World:
     return hierarchy
 
 
-def test_everything_above_is_found_level_by_level(serve: Callable[[World], Source], hierarchy: World) -> None:
+def test_everything_above_is_found_level_by_level(serve: Serve, hierarchy: World) -> None:
     source = serve(hierarchy)
     assert parents(source.endpoint(), SUBCLASS, ["Q1"]) == {
         "Q1": ("Q2", "Q10"),
@@ -79,17 +77,17 @@ def test_everything_above_is_found_level_by_level(serve: Callable[[World], Sourc
     assert len(source.sparql.requests) == 3
 
 
-def test_no_more_levels_are_followed_than_asked_for(serve: Callable[[World], Source], hierarchy: World) -> None:
+def test_no_more_levels_are_followed_than_asked_for(serve: Serve, hierarchy: World) -> None:
     assert parents(serve(hierarchy).endpoint(), SUBCLASS, ["Q1"], levels=1) == {"Q1": ("Q2", "Q10")}
 
 
-def test_no_items_need_no_query(serve: Callable[[World], Source], hierarchy: World) -> None:
+def test_no_items_need_no_query(serve: Serve, hierarchy: World) -> None:
     source = serve(hierarchy)
     assert parents(source.endpoint(), SUBCLASS, []) == {}
     assert source.sparql.requests == []
 
 
-def test_cycles_and_unknown_parents_end_the_search(serve: Callable[[World], Source], hierarchy: World) -> None:
+def test_cycles_and_unknown_parents_end_the_search(serve: Serve, hierarchy: World) -> None:
     hierarchy.claim("Q3", SUBCLASS, "Q1", "Q3", SOMETHING)
     above = parents(serve(hierarchy).endpoint(), SUBCLASS, ["Q2"])
     assert above == {"Q2": ("Q3",), "Q3": ("Q1",), "Q1": ("Q2", "Q10"), "Q10": ("Q3",)}
@@ -97,7 +95,7 @@ def test_cycles_and_unknown_parents_end_the_search(serve: Callable[[World], Sour
 
 @pytest.mark.parametrize(("property", "above_norway"), [(TERRITORY, ()), (PART, ("Q46",))])
 def test_nothing_lies_above_a_sovereign_state_as_a_territory(
-    serve: Callable[[World], Source], property: str, above_norway: tuple[str, ...]
+    serve: Serve, property: str, above_norway: tuple[str, ...]
 ) -> None:
     hierarchy = World()
     hierarchy.claim("Q20", "P31", SOVEREIGN)

@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,9 @@ from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
 from probing.formats.geography import ALIASES
 from probing.statements.geography_sentences import FACT_TYPES, sentences
-from tests.probing.curation.conftest import MadeAlike, Source
+from tests.probing.curation.conftest import MadeAlike, Serve, Source
 from tests.probing.curation.world import SOMETHING, World
 
-Serve = Callable[[World], Source]
 FRANCE, SPAIN, ITALY = "Q142", "Q29", "Q38"
 
 

@@ -1,7 +1,6 @@
 """Knowledge graphs of any properties of Wikidata."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,8 @@ from probing.curation.graph_triples import GraphPlan, curate, queries
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
 from probing.formats.knowledge_graph import read_graph
-from tests.probing.curation.conftest import MadeAlike, Source
+from tests.probing.curation.conftest import MadeAlike, Serve, Source
 from tests.probing.curation.world import SOMETHING, World
-
-Serve = Callable[[World], Source]
 
 
 @pytest.fixture

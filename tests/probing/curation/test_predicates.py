@@ -1,7 +1,6 @@
 """Predicates of culture facts: which values count, and which subjects and objects belong to a country."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from probing.curation.predicates import PREDICATES, STRICT_PREDICATES, Predicate, choose, read_predicates
 from probing.curation.wikidata import Query
 from probing.errors import BadInput
-from tests.probing.curation.conftest import Source
+from tests.probing.curation.conftest import Serve, Source
 from tests.probing.curation.world import SOVEREIGN, World
 
 NORWAY = ("Q20",)
@@ -41,7 +40,7 @@ def test_there_are_twenty_predicates_under_their_ids() -> None:
 
 
 def test_facts_about_people_are_those_of_citizens_who_are_human_and_neighbours_are_sovereign_states(
-    serve: Callable[[World], Source], world: World
+    serve: Serve, world: World
 ) -> None:
     world.claim("Q4", "P27", "Q20")
     for subject in ("Q1", "Q3", "Q4"):
@@ -61,7 +60,7 @@ def test_the_papers_rules_keep_historical_countries_the_voice_and_places_without
     assert {predicate.values for predicate in STRICT_PREDICATES.values()} == {"current", "stated"}
 
 
-def test_by_the_papers_rules_only_values_of_the_best_rank_count(serve: Callable[[World], Source], world: World) -> None:
+def test_by_the_papers_rules_only_values_of_the_best_rank_count(serve: Serve, world: World) -> None:
     world.claim("Q1", "P106", "Q100", rank="preferred", end="1999-01-01")
     world.claim("Q1", "P106", "Q101")
     assert facts(serve(world), PREDICATES["P106"]) == [("Q1", "Q100")]
@@ -93,9 +92,7 @@ def test_an_entry_takes_over_from_the_kind_of_its_subject_what_it_does_not_say_o
     assert predicate.values == "current" and predicate.by_territory and predicate.filters == ()
 
 
-def test_a_file_describes_kinds_of_subjects_of_its_own(
-    serve: Callable[[World], Source], world: World, tmp_path: Path
-) -> None:
+def test_a_file_describes_kinds_of_subjects_of_its_own(serve: Serve, world: World, tmp_path: Path) -> None:
     band = '[kinds.band]\ncountry = "P495"\nsubject_is = { Q215380 = "musical group" }\nsubject_has = "P571"\n'
     path = entry(tmp_path, file=band + '[P136]\nname = "genre"\nsubject = "band"\nobject = "genre"\n')
     for subject in ("Q50", "Q51", "Q52"):
@@ -107,9 +104,7 @@ def test_a_file_describes_kinds_of_subjects_of_its_own(
     assert facts(serve(world), read_predicates(path)["P136"]) == [("Q50", "Q60")]
 
 
-def test_objects_are_filtered_by_class_and_one_by_one(
-    serve: Callable[[World], Source], world: World, tmp_path: Path
-) -> None:
+def test_objects_are_filtered_by_class_and_one_by_one(serve: Serve, world: World, tmp_path: Path) -> None:
     filters = (
         'object_is = { Q1 = "religion" }\nobject_is_not = { Q2 = "former religion" }\nobject_except = { Q63 = "none" }'
     )

@@ -1,7 +1,6 @@
 """Tests of pairs of a finer and a coarser answer: distances, usable pairs, sampling, reader of the format."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,9 @@ from probing.curation.specificity_pairs import (
 )
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
-from tests.probing.curation.conftest import MadeAlike, Source
+from tests.probing.curation.conftest import MadeAlike, Serve, Source
 from tests.probing.curation.world import SOMETHING, World
 from tests.tiny_models import byte_level_bpe, word_piece
-
-Serve = Callable[[World], Source]
 
 
 @pytest.fixture

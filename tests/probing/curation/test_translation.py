@@ -1,7 +1,6 @@
 """Tests of sets of culture facts that are carried over to further languages by labels and templates."""
 
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from probing.curation.wikidata import chunks
 from probing.errors import BadBenchmark, BadInput, SourceUnavailable
 from probing.formats import FORMATS
 from tests.probing.command_line.helpers import printed_by
-from tests.probing.curation.conftest import Source, contents
+from tests.probing.curation.conftest import Serve, Source, contents
 from tests.probing.curation.north_and_south import LIMA, NORWAY, OSLO, curated, lines, small_world
 from tests.probing.curation.servers import Fault
 from tests.probing.curation.world import World
@@ -46,7 +45,7 @@ def world() -> World:
 
 
 @pytest.fixture
-def source(serve: Callable[[World], Source], world: World) -> Source:
+def source(serve: Serve, world: World) -> Source:
     return serve(world)
 
 
@@ -104,7 +103,7 @@ def test_triples_without_a_label_are_counted(source: Source, made: Path, french:
 
 
 def test_an_object_without_a_label_is_left_out_of_all_languages(
-    source: Source, made: Path, world: World, serve: Callable[[World], Source], french: Path, tmp_path: Path
+    source: Source, made: Path, world: World, serve: Serve, french: Path, tmp_path: Path
 ) -> None:
     del world.labels[OSLO]["fr"]
     folder = translated(serve(world), made, tmp_path / "out", french)

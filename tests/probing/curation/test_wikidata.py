@@ -1,6 +1,5 @@
 """Queries and the endpoint that answers them: ranks and end times, slices, labels, and answers that are not rows."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -18,7 +17,7 @@ from probing.curation.wikidata import (
     stated_value,
 )
 from probing.errors import BadInput, SourceUnavailable
-from tests.probing.curation.conftest import Source
+from tests.probing.curation.conftest import Serve, Source
 from tests.probing.curation.servers import Fault
 from tests.probing.curation.world import SOMETHING, World
 
@@ -41,7 +40,7 @@ def pairs(source: Source, pattern: str) -> list[tuple[str, str]]:
 
 
 def test_best_values_may_have_ended_current_ones_not_and_stated_ones_are_all_but_the_deprecated(
-    serve: Callable[[World], Source], world: World
+    serve: Serve, world: World
 ) -> None:
     source = serve(world)
     current, best, stated = (
@@ -86,7 +85,7 @@ def test_slices_by_halves_cover_every_number_of_sitelinks_once() -> None:
     assert numbers == list(range(999, 29, -1))
 
 
-def test_items_without_an_article_are_in_the_rows_too(serve: Callable[[World], Source]) -> None:
+def test_items_without_an_article_are_in_the_rows_too(serve: Serve) -> None:
     world = World()
     world.item("Q1", "One", en=10, fr=20, de=30)
     world.item("Q2", "Two")
@@ -108,9 +107,7 @@ EGYPT: list[Binding] = [{"subject": "Q79", "object": "Q85"}]
 OVER_LIMIT = "java.util.concurrent.TimeoutException"
 
 
-def test_an_answer_of_more_than_a_page_is_fetched_in_slices(
-    serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_of_more_than_a_page_is_fetched_in_slices(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoints, "PAGE", 3)
     world = World()
     for number in range(20):
@@ -122,7 +119,7 @@ def test_an_answer_of_more_than_a_page_is_fetched_in_slices(
     assert all("LIMIT 4" in text for text in source.sparql.requests)
 
 
-def test_slices_of_slices_lose_nothing(serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slices_of_slices_lose_nothing(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoints, "PAGE", 1)
     world, items = World(), [7, 17, 107, 1007, 27, 4]
     for number in items:
@@ -131,9 +128,7 @@ def test_slices_of_slices_lose_nothing(serve: Callable[[World], Source], monkeyp
     assert values == [(f"Q{number}", "Q1000") for number in sorted(items)]
 
 
-def test_well_known_subjects_are_sliced_by_their_sitelinks_first(
-    serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_well_known_subjects_are_sliced_by_their_sitelinks_first(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoints, "PAGE", 2)
     world = World()
     for number, links in ((1, 20), (2, 20), (3, 20), (4, 21), (5, 24), (6, 19)):
@@ -154,7 +149,7 @@ def test_well_known_subjects_are_sliced_by_their_sitelinks_first(
 
 
 @pytest.mark.slow
-def test_an_interruption_loses_nothing(serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_loses_nothing(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoints, "PAGE", 2)
     world = World()
     for number, links in ((1, 20), (2, 20), (3, 20), (4, 700), (5, 701), (6, 702)):
@@ -171,7 +166,7 @@ def test_an_interruption_loses_nothing(serve: Callable[[World], Source], monkeyp
     assert source.sparql.requests == [text for text in requests for _ in range(5)]
 
 
-def test_if_sorting_takes_too_long_the_best_known_items_come_from_slices(serve: Callable[[World], Source]) -> None:
+def test_if_sorting_takes_too_long_the_best_known_items_come_from_slices(serve: Serve) -> None:
     world = World()
     for number, links in ((1, 5), (2, 8), (3, 7), (4, 7), (5, 6)):
         world.item(f"Q{number}", "x", links=links)
@@ -189,7 +184,7 @@ def test_if_sorting_takes_too_long_the_best_known_items_come_from_slices(serve: 
 
 
 def test_an_answer_that_no_slicing_makes_small_enough_is_an_error(
-    serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(endpoints, "PAGE", 3)
     world = World()
@@ -198,7 +193,7 @@ def test_an_answer_that_no_slicing_makes_small_enough_is_an_error(
         serve(world).endpoint().rows(Query("Relations", ("a", "b"), (current_value("a", "P530", "b"),)))
 
 
-def test_labels_are_in_the_requested_languages_or_the_default_of_their_script(serve: Callable[[World], Source]) -> None:
+def test_labels_are_in_the_requested_languages_or_the_default_of_their_script(serve: Serve) -> None:
     world = World()
     world.item("Q79", "Egypt", languages="en ar ko")
     world.item("Q85", "Cairo", languages="ko")
@@ -212,7 +207,7 @@ def test_labels_are_in_the_requested_languages_or_the_default_of_their_script(se
     }
 
 
-def test_labels_of_many_items_take_several_queries(serve: Callable[[World], Source]) -> None:
+def test_labels_of_many_items_take_several_queries(serve: Serve) -> None:
     world = World()
     items = [world.item(f"Q{number}", f"Item {number}") for number in range(1, 451)]
     source = serve(world)

@@ -1,6 +1,5 @@
 """Templates of predicates: those of this project, of a folder or of the user, and one made of a property's name."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,12 +16,12 @@ from probing.curation.wordings import (
 )
 from probing.errors import BadInput
 from probing.formats.own_wordings import own_templates
-from tests.probing.curation.conftest import Source
+from tests.probing.curation.conftest import Serve, Source
 from tests.probing.curation.world import World
 
 
 @pytest.fixture
-def source(serve: Callable[[World], Source]) -> Source:
+def source(serve: Serve) -> Source:
     world = World()
     world.item("P4661", "shore")
     world.item("P9999", "")
