@@ -1,7 +1,6 @@
 """Names of a model's revisions, such as `step1000`, and the step of the training that they state."""
 
 import re
-from typing import NamedTuple
 
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
 STEP = re.compile(
@@ -11,16 +10,10 @@ TOKENS = re.compile(r"(?:^|[-_/])tokens?[-_]?(\d{1,15}(?:\.\d{1,6})?)([kmbt])?(?
 NUMBER = re.compile(r"0*(\d{1,15})")
 
 
-class Position(NamedTuple):
-    """A point of a training: the number of its optimiser steps, and of the tokens read so far, None if not stated."""
-
-    step: int
-    tokens: int | None = None
-
-
-def position(revision: str) -> Position | None:
+def position(revision: str) -> tuple[int, int | None] | None:
     """Return the point of the training that a name states, None if it states none.
 
+    The point is the number of optimiser steps, and that of the tokens read so far, None if the name does not state it.
     Read are the names of Pythia (`step1000`), OLMo (`step1000-tokens4B`), the Trainer of transformers
     (`checkpoint-500`), Megatron (`iter_0001000`, `global_step1000`), and a number alone.
     """
@@ -28,7 +21,7 @@ def position(revision: str) -> Position | None:
     if step is None:
         return None
     tokens = TOKENS.search(revision)
-    return Position(_count(*step.groups()), _count(*tokens.groups()) if tokens else None)
+    return _count(*step.groups()), (_count(*tokens.groups()) if tokens else None)
 
 
 def _count(number: str, unit: str | None = None) -> int:

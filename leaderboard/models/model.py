@@ -147,9 +147,10 @@ class Model(models.Model):
         stated = position(name)
         if not name or self.commit.startswith(name) or (self.revision and (self.step is not None or stated is None)):
             return False
-        numbers = (stated.step, stated.tokens) if stated else (None, None)
         self.revision = name[:200]
-        self.step, self.tokens = (None if number is None or number > LARGEST_NUMBER else number for number in numbers)
+        self.step, self.tokens = (
+            None if number is None or number > LARGEST_NUMBER else number for number in stated or (None, None)
+        )
         return True
 
     @property

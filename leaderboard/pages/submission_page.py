@@ -98,7 +98,7 @@ def _row(outcome: "Outcome") -> dict[str, Any]:
     return {
         "outcome": outcome,
         "revision": submission.revision or NEWEST,
-        "step": (stated_position.step if stated_position else -1, submission.revision),
+        "step": (stated_position[0] if stated_position else -1, submission.revision),
         "benchmark": submission.benchmark.title,
         "state": outcome.title,
         "run": submission.run and submission.run.pk,

@@ -230,13 +230,8 @@ def joined_pairs(tables: Sequence[pd.DataFrame], *, with_revisions: bool) -> pd.
 
 def _point(revision: str, record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the cells of `POINT_COLUMNS` for a revision's result."""
-    point = position(revision)
-    return {
-        "revision": revision,
-        "commit": record["model"].get("commit", ""),
-        "step": point.step if point else None,
-        "tokens": point.tokens if point else None,
-    }
+    step, tokens = position(revision) or (None, None)
+    return {"revision": revision, "commit": record["model"].get("commit", ""), "step": step, "tokens": tokens}
 
 
 def _in_front(cells: Mapping[str, Any], table: pd.DataFrame) -> pd.DataFrame:

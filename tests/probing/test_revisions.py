@@ -2,28 +2,30 @@
 
 import pytest
 
-from probing.revisions import Position, position
+from probing.revisions import position
 
 
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("step1000", Position(1000)),
-        ("step0", Position(0)),
-        ("step-143000", Position(143_000)),
-        ("checkpoint-500", Position(500)),
-        ("runs/checkpoint-500", Position(500)),
-        ("step1000-tokens4B", Position(1000, 4 * 10**9)),
-        ("step557000-tokens2464B", Position(557_000, 2_464 * 10**9)),
-        ("stage1-step1000-tokens2.5B", Position(1000, 2_500_000_000)),
-        ("ckpt_200k", Position(200_000)),
-        ("iter_0001000", Position(1000)),
-        ("global_step1000", Position(1000)),
-        ("global-step-7", Position(7)),
-        ("0042", Position(42)),
+        ("step1000", (1000, None)),
+        ("step0", (0, None)),
+        ("step-143000", (143_000, None)),
+        ("checkpoint-500", (500, None)),
+        ("runs/checkpoint-500", (500, None)),
+        ("step1000-tokens4B", (1000, 4 * 10**9)),
+        ("step557000-tokens2464B", (557_000, 2_464 * 10**9)),
+        ("stage1-step1000-tokens2.5B", (1000, 2_500_000_000)),
+        ("ckpt_200k", (200_000, None)),
+        ("iter_0001000", (1000, None)),
+        ("global_step1000", (1000, None)),
+        ("global-step-7", (7, None)),
+        ("0042", (42, None)),
     ],
 )
-def test_the_step_and_the_tokens_of_a_revision_are_read_from_its_name(name: str, expected: Position) -> None:
+def test_the_step_and_the_tokens_of_a_revision_are_read_from_its_name(
+    name: str, expected: tuple[int, int | None]
+) -> None:
     assert position(name) == expected
 
 
