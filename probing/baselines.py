@@ -65,12 +65,17 @@ def pair_answers(benchmark: Benchmark) -> list[str]:
 def rarer_scores(plan: Plan, counts: Mapping[str, float]) -> pd.DataFrame:
     """Return what is reached by always choosing the rarer answer of a pair (S-TEST's baseline Freq)."""
     pairs = [
-        (relation.label, *(relation.options_of(item)[option] for option in (item.answers[0], 1 - item.answers[0])))
+        (
+            relation.label,
+            item.index,
+            *(relation.options_of(item)[option] for option in (item.answers[0], 1 - item.answers[0])),
+        )
         for part in plan.parts
         for relation in [plan.relation(part)]
         for item in relation.items
     ]
-    return rarer_answer_scores(pd.DataFrame(pairs, columns=["relation", "answer_label", "coarse_label"]), counts)
+    columns = ["relation", "index", "answer_label", "coarse_label"]
+    return rarer_answer_scores(pd.DataFrame(pairs, columns=columns), counts)
 
 
 class UniformModel:

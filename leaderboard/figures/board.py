@@ -140,9 +140,3 @@ def ends(figure: Any) -> tuple[float, float] | None:
     if figure.low is not None and figure.high is not None:
         return figure.low, figure.high
     return None if figure.error is None else (figure.value - Z * figure.error, figure.value + Z * figure.error)
-
-
-def reaches(figure: Any, best: Any) -> bool:
-    """Tell whether a figure reaches into the interval of the best one, whose width may be unknown."""
-    of_best, own = ends(best), ends(figure)
-    return of_best is not None and (own[1] if own else figure.value) >= of_best[0]

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, combinations, zip_longest
 from typing import NamedTuple
@@ -17,11 +17,13 @@ from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import runs_with_figures, runs_with_items
 from leaderboard.figures.scores import OVERALL_SLICE, PART_SETTINGS, PARTS, Slice, main_scores, part_of
 from leaderboard.figures.variants import SIMILAR, common_name, is_of_similar_size
+from leaderboard.figures.verdicts import compared_with
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.models.benchmark import named
 from leaderboard.models.run import RunQuerySet
 from probing.analysis.breakdowns import CROSSED, group_names
 from probing.analysis.paired_tests import RESULT_NAMES, common_rows
+from probing.analysis.verdicts import verdict
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
 from probing.probes import probe_named
@@ -288,8 +290,23 @@ def records(frame: pd.DataFrame) -> list[Row]:
 
 
 def compared(*numbers: int, part: Slice = OVERALL_SLICE) -> Comparison:
-    """Return the comparison of runs by their numbers, on all items or on a pair of cultures in one language."""
-    return compared_results(*stored_results(numbers), part=part)
+    """Return the comparison of runs by their numbers, on all items or on a pair of cultures in one language.
+
+    Overall, p is corrected for all pairs of the ranks of the first run, where another run has its rank among these.
+    Each row has the `verdict` on its run.
+    """
+    comparison = compared_results(*stored_results(numbers), part=part)
+    metric = Run.objects.select_related("benchmark").get(pk=numbers[0]).benchmark.main_metric
+    ranked = compared_with(numbers[0], metric, part)
+    further = dict(zip(RESULT_NAMES, numbers, strict=False))
+    rows = [
+        {**row, "p_holm": min(1.0, row["p"] * ranked.undecided)}
+        if row["dimension"] == OVERALL_SLICE.dimension and further[row["result"]] in ranked
+        else row
+        for row in comparison.differences
+    ]
+    rows = [{**row, "verdict": verdict(row["difference"], row["p_holm"])} for row in rows]
+    return replace(comparison, differences=rows)
 
 
 def stored_results(numbers: Sequence[int]) -> list[tuple[int, str]]:

@@ -14,9 +14,10 @@ import pandas as pd
 from django.db.models import Q
 
 from leaderboard.figures.benchmarks import BASELINE_IDS, GUESSES, HUMANS
-from leaderboard.figures.board import WEIGHTS, board, reaches, rows_of, usual, with_value
+from leaderboard.figures.board import WEIGHTS, board, rows_of, usual, with_value
 from leaderboard.figures.runs import ANY_VERSION, OPEN, State
 from leaderboard.figures.scores import DOMAIN, MAIN_DIMENSIONS, PARTS, Slice, main_part, parts_among
+from leaderboard.figures.verdicts import level_with
 from leaderboard.models import Benchmark, Run
 from leaderboard.models.model import weights_in_words
 from probing.analysis.accuracy import MAJORITY
@@ -116,8 +117,7 @@ class Column:
         figures = list(self.comparable().values())
         if len(figures) < 2 or not all(0 <= figure.value <= 1 for figure in figures):
             return set()
-        highest = max(figures, key=lambda figure: figure.value)
-        return {figure.run for figure in figures if reaches(figure, highest)}
+        return level_with(max(figures, key=lambda figure: figure.value), figures)
 
 
 def read(columns: Sequence[Column]) -> list[Column]:

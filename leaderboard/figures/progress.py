@@ -28,7 +28,7 @@ from leaderboard.figures.runs import OPEN, WORKING, State, measured_runs
 from leaderboard.figures.scores import main_score, of_main_parts
 from leaderboard.line import FINISH, QUEUES
 from leaderboard.models import Claim, Run, RunEvent, RunPart, Score
-from probing.analysis.intervals import mean_of_shares, wilson
+from probing.analysis.intervals import interval_of_shares, wilson
 
 PART_FIELDS = (  # in the order of `PartDone`
     "items",
@@ -214,7 +214,7 @@ def provisional(run: Run) -> dict[str, Any] | None:
     shares, items = np.array(rows, dtype=float).T
     macro = run.benchmark.correctness.macro
     value = float(shares.mean() if macro else shares @ items / items.sum())
-    low, high = mean_of_shares(shares, items) if macro else wilson(value, float(items.sum()))
+    low, high = interval_of_shares(items, shares) if macro else wilson(value, float(items.sum()))
     every = run.parts.values("relation").distinct().count()
     score = Score(run=run, metric=run.benchmark.main_metric, value=value, low=low, high=high, n=float(items.sum()))
     return {"score": score, "done": len(rows), "every": every}

@@ -136,7 +136,9 @@ def _metric_ranks(
     benchmark: Benchmark, metric: str, rows: Sequence[ItemFigures], sets: Mapping[int, ItemSet]
 ) -> list[RunRank]:
     table = rank_table(_by_run(rows, sets), benchmark.correctness.macro).astype(object)
-    names, lines = [str(name) for name in table.columns], table.where(table.notna(), None).to_numpy().tolist()
+    table = table.where(table.notna(), None)
+    table[["ahead_of", "level_with"]] = table[["ahead_of", "level_with"]].map(lambda runs: runs or [])
+    names, lines = [str(name) for name in table.columns], table.to_numpy().tolist()
     return [
         RunRank(run_id=row.run_id, metric=metric, **dict(zip(names, line, strict=True)))
         for row, line in zip(rows, lines, strict=True)

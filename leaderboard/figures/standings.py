@@ -13,26 +13,27 @@ None without one. `group` says what sets its settings apart, `some_items` that i
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import NormalDist
 from typing import Any
 
 import pandas as pd
 from django.http import QueryDict
 
 from leaderboard.changed_settings import asks_other_items
-from leaderboard.figures.board import board, filtered, groups_of, rows_of
+from leaderboard.figures.board import board, ends, filtered, groups_of, rows_of
 from leaderboard.figures.filters import REPORTED, SIZE_TITLES
 from leaderboard.figures.runs import ANY_VERSION, finished
-from leaderboard.figures.scores import LAST, OVERALL_SLICE, Slice
+from leaderboard.figures.scores import LAST, OVERALL_SLICE, Slice, main_part, slices
+from leaderboard.figures.verdicts import verdict_of_intervals
 from leaderboard.models import Benchmark, Run, RunRank
 from leaderboard.models.standing import rank_range
+from probing.analysis.verdicts import BETTER, WORSE
 from probing.kinds import KINDS
 
 Row = dict[str, Any]
 Provenance = Run.Provenance
+Interval = tuple[float, tuple[float, float]]  # a figure with the ends of its interval
 # The beginnings of headings above the groups of a leaderboard, in their order.
 OTHER_SETTINGS, SOME_ITEMS = "Other settings", "Some of the questions"
-STANDARD_ERRORS = NormalDist().inv_cdf(0.975)  # of a figure, on each side of it in its 95 % interval
 # The columns of the board by which readers narrow the rows, each with its title and the titles of its choices.
 FACETS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "kind": ("Type", {kind: kind for kind in KINDS}),
@@ -81,7 +82,7 @@ def standings(filters: LeaderboardFilter, table: pd.DataFrame, runs: Iterable[Ru
     figures: dict[int, dict[tuple[str, Slice], Any]] = defaultdict(dict)
     for figure in rows_of(table):
         figures[figure.run][figure.metric, Slice(figure.dimension, figure.group)] = figure
-    ranks = _stored_ranks(filters.benchmark) if filters.part == OVERALL_SLICE else {}
+    ranks = _stored_ranks(filters.benchmark) if filters.part == _ranked_part(filters) else {}
     rows = [_row(run, filters, figures[run.pk], ranks.get(run.pk, {})) for run in runs if run.pk in figures]
     shown = [row for row in rows if row["main"] or filters.part == OVERALL_SLICE]
     _rank(shown, filters.rank_published)
@@ -92,6 +93,7 @@ def _row(
     run: Run, filters: LeaderboardFilter, figures: Mapping[tuple[str, Slice], Any], ranks: Mapping[str, RunRank]
 ) -> Row:
     group, is_baseline = run.group_without(filters.limits), run.provenance == Provenance.BASELINE
+    ranked_here = ranks if group == run.settings_group else {}  # runs that were asked only the part rank apart
     some_items = asks_other_items(run.differences.keys() - filters.limits.keys(), run.benchmark.probe)
     listed_apart = run.is_published and not filters.rank_published
     overall = figures.get((filters.metric, OVERALL_SLICE))
@@ -100,8 +102,8 @@ def _row(
         "figures": figures,
         "main": figures.get((filters.metric, filters.part)),
         "spread": overall.error if overall and filters.part == OVERALL_SLICE else None,
-        "ranks": ranks,
-        "paired": ranks.get(filters.metric),
+        "ranks": ranked_here,
+        "paired": ranked_here.get(filters.metric),
         "is_baseline": is_baseline,
         "group": group,
         "some_items": some_items,
@@ -115,10 +117,15 @@ def _row(
     return row
 
 
+def _ranked_part(filters: LeaderboardFilter) -> Slice:
+    """Return the part of the questions by which runs are ranked."""
+    return OVERALL_SLICE if filters.part == OVERALL_SLICE else main_part(slices(filters.benchmark, filters.metric))
+
+
 def _stored_ranks(benchmark: Benchmark) -> dict[int, dict[str, RunRank]]:
     """Map each run that has any to its stored ranks by metric."""
     ranks: dict[int, dict[str, RunRank]] = defaultdict(dict)
-    for rank in RunRank.objects.filter(run__in=finished(benchmark)):
+    for rank in RunRank.objects.filter(run__in=finished(benchmark)).defer("ahead_of", "level_with"):
         ranks[rank.run_id][rank.metric] = rank
     return ranks
 
@@ -149,39 +156,35 @@ def _rank_group(rows: Sequence[Row], rank_published: bool) -> None:
     """
     measured, reported = [], []
     for row in rows:
-        row["rank"], row["rank_text"], row["bounds"] = None, "", _bounds(row)
+        row["rank"], row["rank_text"], row["interval"] = None, "", _interval(row)
         if row["paired"] and row["paired"].best:
             row["rank"], row["rank_text"] = (row["paired"].best, row["paired"].worst), row["paired"].rank_range
-        if row["bounds"] and row["run"].provenance == Provenance.MEASURED:
+        if row["interval"] and row["run"].provenance == Provenance.MEASURED:
             measured.append(row)
-        elif row["bounds"] and rank_published and row["run"].provenance in REPORTED:
+        elif row["interval"] and rank_published and row["run"].provenance in REPORTED:
             reported.append(row)
     references = [row for row in measured if row["rank"]] or measured or reported
     for row in [*measured, *reported]:
         if row["paired"] is None:
-            others = [other["bounds"] for other in references if other is not row]
-            row["rank"] = place_by_intervals(row["bounds"], others)
+            others = [other["interval"] for other in references if other is not row]
+            row["rank"] = place_by_intervals(row["interval"], others)
             row["rank_text"] = f"≈ {rank_range(*row['rank'])}"
 
 
-def _bounds(row: Row) -> tuple[float, float] | None:
-    """Return the ends of the interval that ranks a row; none for a published figure without a stated error."""
+def _interval(row: Row) -> Interval | None:
+    """Return the figure that ranks a row with its interval; none for a published figure without a stated error."""
     main = row["main"]
     if main is None or main.value is None:
         return None
-    if main.low is not None and main.high is not None:
-        return main.low, main.high
-    if row["run"].provenance not in REPORTED:
-        return main.value, main.value
-    half = STANDARD_ERRORS * (row["spread"] or 0.0)
-    return (main.value - half, main.value + half) if half else None
+    exact = None if row["run"].provenance in REPORTED else (main.value, main.value)
+    bounds = ends(main) or exact
+    return (main.value, bounds) if bounds else None
 
 
-def place_by_intervals(own: tuple[float, float], others: Sequence[tuple[float, float]]) -> tuple[int, int]:
-    """Return the best and the worst place that an interval allows: only one that lies wholly above is ahead of it."""
-    ahead = sum(low > own[1] for low, _ in others)
-    behind = sum(high < own[0] for _, high in others)
-    return 1 + ahead, 1 + len(others) - behind
+def place_by_intervals(own: Interval, others: Sequence[Interval]) -> tuple[int, int]:
+    """Return the best and the worst place that the intervals of a figure and of others allow."""
+    verdicts = Counter(verdict_of_intervals(*own, *other) for other in others)
+    return 1 + verdicts[WORSE], 1 + len(others) - verdicts[BETTER]
 
 
 # What a reader chooses: which rows, and how many each further choice would leave; which groups are columns.

@@ -56,6 +56,11 @@ class RunRank(models.Model):
     best = models.PositiveIntegerField(null=True)
     worst = models.PositiveIntegerField(null=True)
     tie_group = models.PositiveIntegerField(null=True)
+    undecided = models.PositiveIntegerField(
+        null=True, help_text="the pairs of its group that cannot be told apart, by which Holm's correction multiplies p"
+    )
+    ahead_of = models.JSONField(default=list, help_text="the runs of its group that it is certainly better than")
+    level_with = models.JSONField(default=list, help_text="the runs of its group that it cannot be told apart from")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "metric"], name="one_rank_each")]

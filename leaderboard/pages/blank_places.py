@@ -13,7 +13,7 @@ from leaderboard.models import Run, Score
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.wording import in_words, read_relations
 from leaderboard.tables import Row
-from probing.analysis.intervals import mean_of_shares, wilson
+from probing.analysis.intervals import figure_interval
 from probing.arrays import Floats
 from probing.benchmark import Item, Relation
 from probing.kinds import KINDS
@@ -87,16 +87,12 @@ def _sentences_of_items(relation: Relation, items: Sequence[Item], templates: in
 
 def _row(place: str, of_relations: Sequence[OfRelation], *, macro: bool) -> Row:
     """Return a row of the breakdown: the share of right answers in sentences with the blank in one place."""
-    shares = [of_relation for _, of_relation, _ in of_relations]
-    n = sum(map(len, shares))
-    if macro:
-        means = np.array([of_relation.mean() for of_relation in shares])
-        value = float(means.mean())
-        low, high = mean_of_shares(means, np.array([len(of_relation) for of_relation in shares], dtype=float))
-    else:
-        value = float(np.concatenate(shares).mean())
-        low, high = wilson(value, n)
-    figures = {"value": value, "low": low, "high": high, "n": n}
+    shares = np.concatenate([of_relation for _, of_relation, _ in of_relations])
+    sizes = [len(of_relation) for _, of_relation, _ in of_relations]
+    parts = np.repeat(np.arange(len(sizes)), sizes) if macro else np.zeros(len(shares), dtype=np.int64)
+    value = float(np.mean(np.bincount(parts, shares) / np.bincount(parts)))
+    low, high = figure_interval(shares, parts)
+    figures = {"value": value, "low": low, "high": high, "n": len(shares)}
     names = {"place": TITLES[place], "example": of_relations[0][2]}
     title = f"{TITLES[place].capitalize()}, for example “{names['example']}”"
     shown = {"title": title, "href": "", "scores": [Score(**figures)], "wordings": None}

@@ -1,7 +1,6 @@
 """/compare/?m=…&m=… : a paired comparison of two to eight runs on the same items."""
 
 from collections.abc import Iterable, Sequence
-from math import isnan
 from typing import Any
 from urllib.parse import urlencode
 
@@ -304,7 +303,6 @@ def _difference_row(row: Row, sides: Sequence[Side], names: Names) -> Row:
     side = next(side for side in sides if side["key"] == row["result"])
     return {
         **row,
-        **{bound: None if isnan(row[bound]) else row[bound] for bound in SIDE_BOUNDS},
         "dimension": labels.dimension(row["dimension"]),
         "title": group_title(row["dimension"], row["group"], names),
         "change": Score(value=row["difference"], low=row["low"], high=row["high"]),

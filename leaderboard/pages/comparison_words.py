@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from math import isnan
 from typing import Any
 
 from django.utils.text import get_text_list
@@ -17,8 +16,8 @@ from leaderboard.ui import charts, labels, spelled
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.charts.dot_plots import CERTAIN
 from probing.analysis.paired_tests import RESULT_NAMES
+from probing.analysis.verdicts import ALIKE, BETTER, WORSE
 
-SIGNIFICANT = 0.05
 Side = dict[str, Any]  # a compared run: what the comparison calls it, a short name, and its overall figure
 
 
@@ -51,19 +50,18 @@ def group_figures(differences: Sequence[Row]) -> list[dict[str, Any]]:
 
 def _figure(row: Row, side: str) -> Score:
     """Return the figure of one side of a difference, as a score that is not stored."""
-    low, high = (None if isnan(row[f"{side}_{end}"]) else row[f"{side}_{end}"] for end in ("low", "high"))
-    return Score(value=row[side], low=low, high=high)
+    return Score(value=row[side], low=row[f"{side}_low"], high=row[f"{side}_high"])
 
 
 def is_certain(row: Row) -> bool:
-    """Tell whether a difference is significant after Holm's correction."""
-    return bool(row["p_holm"] < SIGNIFICANT)
+    """Tell whether the two runs of a difference can be told apart."""
+    return bool(row["verdict"] != ALIKE)
 
 
 # The verdict in one sentence.
 
 
-BETTER, WORSE, ALIKE = "clearly better than", "clearly worse than", "not clearly different from"
+VERDICTS = {BETTER: "clearly better than", WORSE: "clearly worse than", ALIKE: "not clearly different from"}
 
 
 def verdict(runs: Sequence[Side], differences: Sequence[Row], more: str) -> str:
@@ -88,15 +86,14 @@ def verdict(runs: Sequence[Side], differences: Sequence[Row], more: str) -> str:
 
 def _against_first(runs: Sequence[Side]) -> list[str]:
     """Return which runs are better or worse than the first one, and which differ too little to tell."""
-    names: dict[str, list[str]] = {BETTER: [], WORSE: [], ALIKE: []}
+    names: dict[str, list[str]] = {found: [] for found in VERDICTS}
     for run in runs[1:]:
         if (row := run["against_first"]) is not None:
-            side = BETTER if row["difference"] > 0 else WORSE
-            names[side if is_certain(row) else ALIKE].append(run["name"])
+            names[row["verdict"]].append(run["name"])
     return [
-        f"{get_text_list(of_side, 'and')} {'is' if len(of_side) == 1 else 'are'} {side} {runs[0]['name']}."
-        for side, of_side in names.items()
-        if of_side
+        f"{get_text_list(alike, 'and')} {'is' if len(alike) == 1 else 'are'} {VERDICTS[found]} {runs[0]['name']}."
+        for found, alike in names.items()
+        if alike
     ]
 
 

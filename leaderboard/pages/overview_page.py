@@ -8,11 +8,12 @@ from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedi
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
 
-from leaderboard.figures.board import SIZES, reaches
+from leaderboard.figures.board import SIZES
 from leaderboard.figures.filters import SIZE_TITLES
 from leaderboard.figures.overview import Column, Figure, Provenance, Row, model_rows, parts_by_slug, read, versions
 from leaderboard.figures.scores import OVERALL_SLICE, PART_SETTINGS, Slice, parts_among
 from leaderboard.figures.variants import folded
+from leaderboard.figures.verdicts import level_with
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.pages.overview_table import column_names, group_columns, heads, lines, sort_keys, with_values
 from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
@@ -290,7 +291,7 @@ def _answer(column: Column) -> dict[str, Any]:
         "basis": _basis(column, best),
         "second_name": _name(second),
         "fewer": f"{fewer:.1f} fewer" if fewer >= 0.05 else "as many",
-        "is_level": reaches(second, best),
+        "is_level": second.run in level_with(best, [second]),
     }
 
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 from math import isnan
 from statistics import mean
 
-import pandas as pd
+import numpy as np
 from django.http import QueryDict
 
 from leaderboard.figures import benchmarks
@@ -21,7 +21,8 @@ from leaderboard.tables import INTERVAL, Row, figures_of
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart, Point, kind_symbol, summary
 from probing.analysis.breakdowns import CELL, split_group
-from probing.analysis.cloze_metrics import MAJOR, mean_share
+from probing.analysis.cloze_metrics import MAJOR
+from probing.analysis.intervals import cluster_interval, interval_of_shares
 from probing.errors import ProbingError
 from probing.formats.geography import LEFT_OUT
 from probing.judging import QUESTIONS, stored_agreement
@@ -101,10 +102,12 @@ def mean_scores(types: ScoresByFactType) -> dict[str, Score]:
 
 
 def _mean(scores: Sequence[Score]) -> Score:
-    values, numbers = (pd.Series([getattr(score, name) for score in scores]) for name in ("value", "n"))
-    figures = (None if isnan(figure) else figure for figure in mean_share(values, numbers))
-    names = ("value", "n", "low", "high", "cluster_low", "cluster_high")
-    return Score(metric=scores[0].metric, **dict(zip(names, figures, strict=True)))
+    values, numbers = (np.array([getattr(score, name) for score in scores], float) for name in ("value", "n"))
+    total = float(numbers.sum())
+    clustered = cluster_interval(values, np.ones(len(values)), total)
+    ends = (None if isnan(end) else end for end in (*interval_of_shares(numbers, values), *clustered))
+    figures = dict(zip(("low", "high", "cluster_low", "cluster_high"), ends, strict=True))
+    return Score(metric=scores[0].metric, value=float(values.mean()), n=round(total, 9), **figures)
 
 
 # A benchmark: encoders beside models that write, what training leaves, difficulty, and how sentences were made.

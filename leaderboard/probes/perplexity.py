@@ -30,11 +30,12 @@ from probing.analysis.perplexity_metrics import (
     rank_summary,
     sentence_ranks,
 )
+from probing.analysis.verdicts import SIGNIFICANT
 from probing.benchmark import TRUTH, TRUTH_VALUES
 
 QUANTILES = 200  # number of quantiles that stand for a distribution in a chart
 PERCENTS = (5, 25, 50, 75, 95)
-SIGNIFICANCE = log10(0.05)
+SIGNIFICANCE = log10(SIGNIFICANT)
 TESTS = {"": "", "_less": "one-sided", "_welch": "Welch", "_mann_whitney": "Mann-Whitney"}
 METRIC_LABELS = {
     "superiority": "Probability of superiority",

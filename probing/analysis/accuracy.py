@@ -1,9 +1,8 @@
 """Accuracy of stored rows as tidy scores, ties among the options, and baselines that read no question.
 
 A value is the mean over items of the mean over an item's templates, which equals the mean over templates if every item
-was asked with each of them. The first interval is Wilson's for `n` items, or for fewer where several items ask for the
-same fact: it covers a new sample of items of the same relations, not other templates. The second one is clustered by
-relation, and covers other relations like these.
+was asked with each of them. The first interval covers other questions, each with all its wordings and languages, and
+the second one, clustered by relation, other relations like these (`intervals`).
 `accuracy_sem` measures how much templates matter.
 
 A tie is an item whose best score several options share, so that the first of them counts as the prediction.
@@ -22,11 +21,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.breakdowns import ALL, OVERALL, count_items, means_of, members
-from probing.analysis.intervals import NO_INTERVAL, clustered_means, mean_interval, wilson
+from probing.analysis.intervals import NO_INTERVAL, group_means
 from probing.analysis.option_scores import by_space, option_counts
 
 ITEM_COLUMNS = ["metric", "dimension", "group", "value", "n", "low", "high"]
-# `low` and `high` hold for the relations that were asked, `cluster_low` and `cluster_high` for relations like these.
+# `low` and `high` cover other questions, `cluster_low` and `cluster_high` other relations like these.
 SCORE_COLUMNS = [*ITEM_COLUMNS, "cluster_low", "cluster_high"]
 # The values of one score without a clustered interval, in the order of `ITEM_COLUMNS`, and of one with it.
 ScoreRow = tuple[str, str, str, float, float, float, float]
@@ -59,31 +58,12 @@ def tidy(scores: Iterable[ScoreRow | ClusteredRow]) -> pd.DataFrame:
 def proportion(
     rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str, table: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Return the share of items for which `values` is true in each group of a dimension, with both intervals.
+    """Return the mean of values from 0 to 1 over the items of each group of a dimension, with both intervals.
 
     `table`: the `members` of the groups, if they are known already.
     """
-    shares = clustered_means(rows, values, dimension, table)
-    bounds = [wilson(value, n) for value, n in zip(shares["value"], shares["independent"], strict=True)]
-    low, high = zip(*bounds, strict=True)
-    return _scored(metric, dimension, shares, low, high)
-
-
-def bounded_mean(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str) -> pd.DataFrame:
-    """Return the mean of values from 0 to 1 over the items of each group of a dimension, with both intervals.
-
-    The first is Wilson's for as many items as have a share of the same error.
-    """
-    groups = members(rows, dimension)
-    table = clustered_means(rows, values, dimension, groups)
-    squares = means_of(groups, values**2)["value"]
-    errors = np.sqrt((squares - table["value"] ** 2).clip(lower=0) / (table["independent"] - 1).clip(lower=1))
-    bounds = [
-        mean_interval(value, error if error > 1e-9 else 0.0, n)
-        for value, error, n in zip(table["value"], errors, table["independent"], strict=True)
-    ]
-    low, high = zip(*bounds, strict=True)
-    return _scored(metric, dimension, table, low, high)
+    shares = group_means(rows, values, dimension, table)
+    return shares.assign(metric=metric, dimension=dimension)[SCORE_COLUMNS]
 
 
 def mean(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str) -> pd.DataFrame:
@@ -94,7 +74,7 @@ def mean(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str) -> 
 def means(table: pd.DataFrame, values: Mapping[str, pd.Series], dimension: str) -> pd.DataFrame:
     """Return what `mean` does for each of several metrics, given the `members` of the groups."""
     scores = means_of(table, *values.values())
-    return _scored(np.repeat([*values], len(scores) // len(values)), dimension, scores)
+    return _without_interval(np.repeat([*values], len(scores) // len(values)), dimension, scores)
 
 
 def chance(rows: pd.DataFrame, dimension: str, table: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -106,24 +86,9 @@ def chance(rows: pd.DataFrame, dimension: str, table: pd.DataFrame | None = None
     return means(members(rows, dimension) if table is None else table, values, dimension)
 
 
-def _scored(
-    metric: str | NDArray[np.str_],
-    dimension: str,
-    table: pd.DataFrame,
-    low: Sequence[float] = (),
-    high: Sequence[float] = (),
-) -> pd.DataFrame:
-    """Return a table of `means_of` or `clustered_means` as tidy scores; intervals that it lacks are empty."""
-    empty = np.full(len(table), np.nan)
-    scores = {
-        "metric": metric,
-        "dimension": dimension,
-        "low": low or empty,
-        "high": high or empty,
-        "cluster_low": empty,
-        "cluster_high": empty,
-    }
-    return pd.DataFrame(scores | dict(table.items()), columns=SCORE_COLUMNS)
+def _without_interval(metric: str | NDArray[np.str_], dimension: str, table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of `means_of` as tidy scores."""
+    return table.assign(metric=metric, dimension=dimension).reindex(columns=SCORE_COLUMNS)
 
 
 def precision_at(rows: pd.DataFrame, k: int) -> pd.DataFrame:

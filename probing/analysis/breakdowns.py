@@ -18,6 +18,7 @@ from probing.benchmark import PAGE_VIEWS
 OVERALL = "overall"
 ALL = "all"
 CULTURE = "culture"
+ENGLISH = "en"
 # Each dimension with its tags, in the order in which the name of a group has their values.
 BY_CULTURE: Mapping[str, tuple[str, ...]] = {
     "relation_culture": ("relation", CULTURE),
@@ -108,6 +109,20 @@ def fact_names(rows: pd.DataFrame) -> pd.Series:
         return rows["index"]
     known = rows["subject_id"].astype(object).fillna("") != ""
     return rows["subject_id"].astype(str).where(known, rows["index"].astype(str))
+
+
+def main_part(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that the one figure of a run is about, as pairs of cultures and languages are never pooled.
+
+    They are those of the first pair, and of English, or else of the first language; all rows where no tag names these.
+    """
+    if {"culture_pair", "language", CULTURE} <= set(rows.columns):
+        pairs = rows["culture_pair"].astype(str)
+        rows = rows[pairs == pairs.min()]
+    if "language" not in rows:
+        return rows
+    languages = rows["language"].astype(str)
+    return rows[languages == min(languages, key=lambda language: (language != ENGLISH, language))]
 
 
 def hashable(cell: object) -> object:

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from probing.analysis.accuracy import CHANCE, MAJORITY, blank_baselines, tidy
+from probing.analysis.accuracy import CHANCE, MAJORITY, SCORE_COLUMNS, blank_baselines
 from probing.analysis.breakdowns import CELL, CROSSED, OVERALL, members, with_crossed
-from probing.analysis.intervals import cluster_interval, mean_of_shares
+from probing.analysis.intervals import group_means
 from probing.errors import BadInput
 
 KS = {"top": (1, 5, 10), "near": (1, 5, 15)}
@@ -77,20 +77,9 @@ def majors(rows: pd.DataFrame) -> pd.Series:
 def macro(rows: pd.DataFrame, values: pd.DataFrame, dimension: str) -> pd.DataFrame:
     """Return the macro-average over relations of each metric's share of items, for each group of a dimension."""
     table = members(rows, dimension)
-    weights = table["weight"].to_numpy()
-    weighted = values.iloc[table["row"]].mul(weights, axis=0).assign(weight=weights)
-    keys = [table["group"].to_numpy(), rows["relation"].to_numpy()[table["row"]]]
-    sums = weighted.groupby(keys, sort=False).sum()
-    scores = [
-        (str(metric), dimension, str(group), *mean_share(part[metric] / part["weight"], part["weight"]))
-        for group, part in sums.groupby(level=0, sort=False)
-        for metric in values
+    means = [
+        group_means(rows, values[metric], dimension, table, macro=True).assign(metric=str(metric)) for metric in values
     ]
-    return tidy(scores)
-
-
-def mean_share(shares: pd.Series, n: pd.Series) -> tuple[float, float, float, float, float, float]:
-    """Return value, n, low, high and the clustered low and high of the plain mean of relations' shares."""
-    values, numbers = shares.to_numpy(dtype=float), n.to_numpy(dtype=float)
-    clustered = cluster_interval(values, np.ones(len(values)), float(numbers.sum()))
-    return float(values.mean()), round(float(numbers.sum()), 9), *mean_of_shares(values, numbers), *clustered
+    scores = pd.concat(means, ignore_index=True).assign(dimension=dimension)
+    places = pd.Index(table["group"].unique()).astype(str).get_indexer(scores["group"])
+    return scores.iloc[np.argsort(places, kind="stable")].reset_index(drop=True)[SCORE_COLUMNS]

@@ -1,8 +1,7 @@
 """How well each culture is known (methods 4.4, 4.5): ranks, gaps, origins of wrong predictions, and answers given.
 
-A gap is the first culture's P@1 minus that of the West (or of the second in the alphabet); its interval is Newcombe's
-for two independent proportions, its p-value that of the two-sided z-test with pooled variance. Where a group has facts
-in several languages, both rest on as many independent items as are as informative (`analysis.intervals`).
+A gap is the first culture's P@1 minus that of the West (or of the second in the alphabet). Its interval is recovered
+from those of both sides, which share no items, and its p-value belongs to this interval.
 
 The entropy of right answers tells how easy they are to guess: the more often the same object is right, the easier.
 
@@ -20,15 +19,16 @@ that are no places, such as languages, and places about which there are no such 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import erfc, log2, sqrt
+from math import log2
 
 import numpy as np
 import pandas as pd
 
-from probing.analysis.accuracy import ScoreRow, bounded_mean, chance, proportion, tidy
+from probing.analysis.accuracy import ScoreRow, chance, proportion, tidy
 from probing.analysis.breakdowns import ALL, BY_CULTURE, BY_LANGUAGE, CULTURE, OVERALL, with_crossed
-from probing.analysis.intervals import independent_means, newcombe
+from probing.analysis.intervals import group_means, recovered
 from probing.analysis.responses import DECLINED, declined
+from probing.analysis.verdicts import p_of_interval
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput
 from probing.formats.dlama import WEST, common_name, natural
@@ -118,7 +118,7 @@ def _beside_p_at_1(rows: pd.DataFrame, dimension: str) -> list[pd.DataFrame]:
         ranks = rows["rank"].astype(int)
         tables += [
             proportion(rows, "p_at_5", ranks <= 5, dimension),
-            bounded_mean(rows, "mean_reciprocal_rank", 1 / ranks, dimension),
+            proportion(rows, "mean_reciprocal_rank", 1 / ranks, dimension),
         ]
     return tables
 
@@ -128,7 +128,7 @@ def gaps(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
     columns = ["relation", "index", "subject_id", "language", "correct"]
     names = rows[dimension].astype(str) + BETWEEN + rows[CULTURE].astype(str)
     named = rows[[name for name in columns if name in rows]].assign(side=names)
-    means = independent_means(named, named["correct"], "side").set_index("group")
+    means = group_means(named, named["correct"], "side").set_index("group")
     sides: defaultdict[str, dict[str, pd.Series]] = defaultdict(dict)
     for name, mean in means.iterrows():
         group, _, culture = str(name).partition(BETWEEN)
@@ -147,20 +147,14 @@ def west_last(culture: str) -> tuple[bool, str]:
 
 
 def _gap(dimension: str, group: str, first: pd.Series, second: pd.Series) -> list[ScoreRow]:
-    sides = first["value"], first["independent"], second["value"], second["independent"]
-    n = first["n"] + second["n"]
-    low, high = newcombe(*sides)
+    difference, n = first["value"] - second["value"], first["n"] + second["n"]
+    low, high = recovered(
+        first["value"], (first["low"], first["high"]), second["value"], (second["low"], second["high"])
+    )
     return [
-        ("culture_gap", dimension, group, first["value"] - second["value"], n, low, high),
-        ("culture_gap_p", dimension, group, z_test(*sides), n, np.nan, np.nan),
+        ("culture_gap", dimension, group, difference, n, low, high),
+        ("culture_gap_p", dimension, group, p_of_interval(difference, low, high), n, np.nan, np.nan),
     ]
-
-
-def z_test(first: float, n_first: float, second: float, n_second: float) -> float:
-    """Return the two-sided p-value for the difference of two independent proportions."""
-    pooled = (first * n_first + second * n_second) / (n_first + n_second)
-    error = sqrt(pooled * (1 - pooled) * (1 / n_first + 1 / n_second))
-    return erfc(abs(first - second) / error / sqrt(2)) if error else 1.0
 
 
 def _origins(rows: pd.DataFrame, dimension: str) -> list[pd.DataFrame]:

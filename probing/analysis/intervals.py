@@ -1,9 +1,10 @@
-"""95 % intervals of shares, means and differences, for independent items and clustered by relation.
+"""95 % intervals of shares and means: on other questions, and on other relations like these.
 
-Those for independent items have a width at 0 and at 1, too. Items that ask for the same fact in several languages are
-not independent: they count as fewer items, by the design effect of Kish (1965, section 5.4).
+Those on other questions are Wilson's for as many independent items as are as certain, so that they have a width at 0
+and at 1, too. All wordings and languages of a fact are one cluster, whose mean is drawn again as a whole (Kish 1965,
+section 6.3); where relations weigh equally, clusters are drawn within relations. `verdicts` compares two figures.
 
-Those clustered by relation tell how far a mean over items could move on other relations of the same kind: their
+Those on other relations tell how far a mean over items could move on other relations of the same kind: their
 standard error is that of the jackknife that leaves out one relation at a time. A mean p with this error is as certain
 as the share of n' = p (1 - p) / error² independent items, so its interval is Wilson's for p and n', with a quantile of
 Student's t in place of 1.96. docs/methods/statistics.md has the simulation by which this rule was chosen.
@@ -16,18 +17,19 @@ a study that is called `starter-seed2`.
 import re
 from collections.abc import Iterator, Sequence
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from probing.analysis.breakdowns import fact_names, may_share_facts, means_of, members
-from probing.arrays import Floats
+from probing.analysis.breakdowns import fact_names, members
+from probing.arrays import Floats, Ints
 
 Z = 1.959963984540054  # the 97.5 % point of the standard normal distribution
-RESAMPLES = 10_000  # of every bootstrap and randomisation test
-# Number of pseudo-items that are added to each part of a mean, right as often as all parts together. Without them, a
-# part in which no item or every item is right would seem certain.
+TINY = 1e-9  # errors and differences of weights up to this size are rounding
+# Number of questions that are added to each part of a mean, which vary as all parts together do. Without them, a part
+# in which no answer or every answer is right would seem certain.
 MORE_ITEMS = 4
 NO_INTERVAL = (float("nan"), float("nan"))
 # Of the name of what was trained or drawn with a seed; and the columns of what several seeds have in one row.
@@ -57,34 +59,58 @@ def independent_items(mean: float, error: float, n: float) -> float:
     return mean * (1 - mean) / error**2 if error > 0 else n
 
 
-def mean_interval(mean: float, error: float, n: float) -> tuple[float, float]:
-    """Return the interval of a mean of values from 0 to 1 with this standard error.
+def mean_interval(n: Floats, means: Floats, spreads: Floats) -> tuple[float, float]:
+    """Return the interval of the plain mean of one or several parts on other questions of the same parts.
 
-    It is Wilson's for as many independent items as are as certain; for `n` items where the values show no error.
+    `n`, `means`, `spreads`: of each part its number of questions and the mean and variance of their figures, from 0 to
+    1. It is Wilson's interval for as many independent items as have the same standard error: for right and wrong
+    answers of a single part Wilson's own. NaN where a part has no questions.
     """
-    return wilson(mean, independent_items(mean, error, n))
+    if not (n > 0).all():
+        return NO_INTERVAL
+    mean = float(np.clip(means.mean(), 0, 1))
+    error = float(stratified_error(n, means, spreads))
+    return wilson(mean, independent_items(mean, error if error > TINY else 0.0, len(n) ** 2 / float((1 / n).sum())))
 
 
-def mean_of_shares(shares: Floats, n: Floats, weights: Floats | None = None) -> tuple[float, float]:
-    """Return the interval of the mean of several parts' shares on other items of the same parts.
+def interval_of_shares(n: Floats, shares: Floats) -> tuple[float, float]:
+    """Return the same for parts whose shares of right answers alone are known, so that all count as one wording."""
+    return mean_interval(n, shares, shares * (1 - shares))
 
-    `n`: the number of items of each part. `weights`: those of the parts, by default equal ones. It is Wilson's interval
-    for as many independent items as have the same standard error; for a single part it is Wilson's own. NaN where a
-    part has no items.
+
+def stratified_error(n: Floats, means: Floats, spreads: Floats) -> Floats:
+    """Return the standard error of the plain mean of parts, whose questions are drawn again within each part.
+
+    All arrays have the parts on their first axis; parts without questions do not count. Each part gets `MORE_ITEMS`
+    questions that vary as those of all parts together do.
     """
-    if not (n > 0).all() or np.isnan(shares).any():
-        return float("nan"), float("nan")
-    parts = np.ones(len(shares)) if weights is None else weights
-    parts = parts / parts.sum()
-    mean = float(np.clip(parts @ shares, 0, 1))
-    towards_mean = (shares * n + MORE_ITEMS * mean) / (n + MORE_ITEMS)
-    error = sqrt(max(0.0, float((parts**2 * towards_mean * (1 - towards_mean) / n).sum())))
-    return mean_interval(mean, error, 1 / float((parts**2 / n).sum()))
+    parts = (n > 0).sum(axis=0)
+    mean = means.sum(axis=0) / parts
+    spread = (spreads + means**2).sum(axis=0) / parts - mean**2
+    enough = n + MORE_ITEMS
+    variances = (n * spreads + MORE_ITEMS * spread) / enough + MORE_ITEMS * n * ((means - mean) / enough) ** 2
+    squares = np.divide(variances, n, out=np.zeros_like(variances), where=n > 0).sum(axis=0)
+    error: Floats = np.sqrt(np.maximum(squares, 0)) / parts
+    return error
 
 
-def newcombe(first: float, n_first: float, second: float, n_second: float) -> tuple[float, float]:
-    """Return Newcombe's interval for the difference of two independent proportions, from each one's Wilson interval."""
-    return recovered(first, wilson(first, n_first), second, wilson(second, n_second))
+def figure_interval(figures: Floats, parts: Ints) -> tuple[float, float]:
+    """Return the interval of the plain mean over parts, given each question's figure and the number of its part."""
+    n = np.bincount(parts).astype(float)
+    means = np.bincount(parts, figures) / n
+    return mean_interval(n, means, np.bincount(parts, (figures - means[parts]) ** 2) / n)
+
+
+def evened(figures: Floats, weights: Floats, parts: Ints) -> Floats:
+    """Return figures that may be averaged without weights: those of questions that do not count equally in their part.
+
+    The mean of a part stays the weighted one, and so does its standard error as a ratio of two sums.
+    """
+    total = np.bincount(parts, weights)
+    means = np.bincount(parts, weights * figures) / total
+    relative = weights / (total / np.bincount(parts))[parts]
+    evened: Floats = np.where(np.abs(relative - 1) < TINY, figures, means[parts] + relative * (figures - means[parts]))
+    return evened
 
 
 def recovered(
@@ -92,7 +118,8 @@ def recovered(
 ) -> tuple[float, float]:
     """Return the interval of `first` - `second`, two independent estimates, from each one's own interval.
 
-    It recovers the variances from the intervals, the MOVER method (Zou and Donner 2008).
+    It recovers the variances from the intervals, the MOVER method (Zou and Donner 2008); from Wilson's intervals it is
+    Newcombe's.
     """
     (low_1, high_1), (low_2, high_2) = bounds_first, bounds_second
     difference = first - second
@@ -100,12 +127,6 @@ def recovered(
         difference - sqrt((first - low_1) ** 2 + (high_2 - second) ** 2),
         difference + sqrt((high_1 - first) ** 2 + (second - low_2) ** 2),
     )
-
-
-def percentile_interval(resampled: Floats) -> tuple[float, float]:
-    """Return the percentile interval of a bootstrap, from the statistic of each resample."""
-    low, high = np.quantile(resampled, [0.025, 0.975])
-    return float(low), float(high)
 
 
 def cluster_interval(shares: Floats, weights: Floats, n: float) -> tuple[float, float]:
@@ -149,80 +170,61 @@ def degrees_of_freedom(deviations: Floats, parts: Floats) -> float:
     return max(1.0, 1 / (1 / (relations - 1) + max(0.0, excess) / (2 * relations)))
 
 
-def clustered_means(
-    rows: pd.DataFrame, values: pd.Series, dimension: str, table: pd.DataFrame | None = None
+def group_means(
+    rows: pd.DataFrame,
+    values: pd.Series,
+    dimension: str,
+    table: pd.DataFrame | None = None,
+    *,
+    macro: bool = False,
 ) -> pd.DataFrame:
-    """Return `means_of` with three more columns: `independent`, `cluster_low` and `cluster_high`.
+    """Return `group`, `value`, `n` and both intervals of the means of values in each group of a dimension.
 
-    `independent`: how many independent items are as informative as those of the group. The ends of the clustered
-    interval are empty for groups of a single relation. `table`: the `members` of the groups, if they are known already.
+    `macro`: whether relations weigh equally, and not items. `low` and `high` cover other questions: those that ask for
+    one fact, in several wordings or languages, count as one. `cluster_low` and `cluster_high` cover other relations
+    like these; they are empty for groups of a single relation. `table`: the `members` of the groups, if they are known.
     """
     table = members(rows, dimension) if table is None else table
-    means = independent_means(rows, values, dimension, table)
-    bounds = {
-        group: cluster_interval(shares, weights, float(weights.sum()))
-        for group, shares, weights in _by_relation(table, rows, values)
-    }
-    low, high = zip(*(bounds[group] for group in means["group"]), strict=True)
-    return means.assign(cluster_low=low, cluster_high=high)
-
-
-def independent_means(
-    rows: pd.DataFrame, values: pd.Series, dimension: str, table: pd.DataFrame | None = None
-) -> pd.DataFrame:
-    """Return `means_of` with a column `independent`: how many independent items are as informative as the group's.
-
-    `table`: the `members` of the groups, if they are known already.
-    """
-    table = members(rows, dimension) if table is None else table
-    means = means_of(table, values)
-    effects = _design_effects(table, rows, values, means) if may_share_facts(rows) else 1.0
-    return means.assign(independent=means["n"] / effects)
-
-
-def _design_effects(table: pd.DataFrame, rows: pd.DataFrame, values: pd.Series, means: pd.DataFrame) -> Floats:
-    """Return for each group by how much the variance of its mean grows because several items ask for one fact.
-
-    It is the sum of squared deviations of facts over that of items, each from the mean of the group: 1 where the items
-    of a fact are independent of each other, and their number where they are all right or all wrong together. Where no
-    item deviates it is that number as well.
-    """
-    member, groups = table["row"].to_numpy(), pd.factorize(table["group"])[0]
-    relations, labels = pd.factorize(rows["relation"])
-    of_relation = groups * len(labels) + relations[member]
-    weights = table["weight"].to_numpy()
-    deviations = weights * (values.to_numpy(dtype=float)[member] - means["value"].to_numpy()[groups])
-
-    def squares(names: pd.Series, *numbers: Floats) -> list[Floats]:
-        """Return for each group the sum of the squares of what each name's numbers add up to."""
-        codes, distinct = pd.factorize(names, use_na_sentinel=False)
-        _, first, places = np.unique(
-            of_relation * len(distinct) + codes[member], return_index=True, return_inverse=True
-        )
-        of_group = groups[first]
-        return [np.bincount(of_group, np.bincount(places, each) ** 2, len(means)).astype(float) for each in numbers]
-
-    facts, fact_deviations = squares(fact_names(rows), weights, deviations)
-    items, item_deviations = squares(rows["index"], weights, deviations)
-    most = facts / items  # the items of a fact, where all have equally many
-    effects = np.divide(fact_deviations, item_deviations, out=most.copy(), where=item_deviations > 1e-12)
-    clipped: Floats = np.clip(effects, 1, np.maximum(most, 1))
-    return clipped
-
-
-def _by_relation(table: pd.DataFrame, rows: pd.DataFrame, values: pd.Series) -> Iterator[tuple[str, Floats, Floats]]:
-    """Yield for each group its name, and the share and the weight (items) of each of its relations.
-
-    `table`: the `members` of the groups.
-    """
     groups, names = pd.factorize(table["group"])
+    figures = [_figures_of_group(facts, macro) for facts in _facts_by_group(table, rows, values, groups)]
+    columns = ["value", "n", "low", "high", "cluster_low", "cluster_high"]
+    scores = pd.DataFrame(figures, columns=columns)
+    scores.insert(0, "group", names.astype(str))
+    return scores
+
+
+class _Facts(NamedTuple):
+    """The facts of a group: the number of each one's relation, its weight in items, and the mean of its values."""
+
+    relations: Ints
+    weights: Floats
+    figures: Floats
+
+
+def _facts_by_group(table: pd.DataFrame, rows: pd.DataFrame, values: pd.Series, groups: Ints) -> Iterator[_Facts]:
+    """Yield the facts of each group, in the order of the groups' numbers."""
+    member, weights = table["row"].to_numpy(), table["weight"].to_numpy()
     relations, labels = pd.factorize(rows["relation"])
-    weights = table["weight"].to_numpy()
-    pairs, places = np.unique(groups * len(labels) + relations[table["row"]], return_inverse=True)
+    facts, names = pd.factorize(fact_names(rows))
+    of_relation = groups * len(labels) + relations[member]
+    keys, places = np.unique(of_relation * len(names) + facts[member], return_inverse=True)
     sums = np.bincount(places, weights)
-    shares = np.bincount(places, weights * values.to_numpy(dtype=float)[table["row"]]) / sums
-    starts = np.searchsorted(pairs, np.arange(1, len(names)) * len(labels))
-    yield from zip(map(str, names), np.split(shares, starts), np.split(sums, starts), strict=True)
+    figures = np.bincount(places, weights * values.to_numpy(dtype=float)[member]) / sums
+    of_fact = keys // len(names)
+    starts = np.searchsorted(of_fact, np.arange(1, groups.max(initial=-1) + 1) * len(labels))
+    yield from map(_Facts, *(np.split(column, starts) for column in (of_fact % len(labels), sums, figures)))
+
+
+def _figures_of_group(facts: _Facts, macro: bool) -> tuple[float, float, float, float, float, float]:
+    """Return value, number of items, and the ends of both intervals."""
+    relations = np.unique(facts.relations, return_inverse=True)[1]
+    items = np.bincount(relations, facts.weights).astype(float)
+    shares = np.bincount(relations, facts.weights * facts.figures) / items
+    weights: Floats = np.ones(len(items)) if macro else items
+    parts = relations if macro else np.zeros_like(relations)
+    interval = figure_interval(evened(facts.figures, facts.weights, parts), parts)
+    n = float(items.sum())
+    return float(weights @ shares / weights.sum()), round(n, 9), *interval, *cluster_interval(shares, weights, n)
 
 
 def without_seed(name: str) -> str:

@@ -15,24 +15,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import bdtr, ndtri, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from probing.analysis.breakdowns import OVERALL, fact_names, members
-from probing.analysis.intervals import (
-    RESAMPLES,
-    Z,
-    degrees_of_freedom,
-    jackknife_error,
-    mean_of_shares,
-    percentile_interval,
-    wilson,
-)
-from probing.analysis.ranks import item_values
-from probing.arrays import Floats
+from probing.analysis.intervals import Z, degrees_of_freedom, evened, figure_interval, jackknife_error
+from probing.analysis.ranks import item_values, relation_numbers
+from probing.analysis.verdicts import holm, paired
+from probing.arrays import Floats, Ints
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
 
-# The bounds of the two shares' own intervals.
+# The bounds of the two figures' own intervals.
 SIDE_BOUNDS = ["first_low", "first_high", "second_low", "second_high"]
 DIFFERENCE_COLUMNS = [
     *("result", "dimension", "group", "n", "first", "second", "difference", "low", "high"),
@@ -108,28 +101,20 @@ def compare(results: ResultRows, dimensions: list[str], correctness: Correctness
     """Compare each further result with the first on their common rows, overall and in each group.
 
     Items that ask for the same fact in several languages count as one, but in `n`. `first`, `second`: the share that is
-    right in the first and in the further result. `low`, `high`: the 95 % percentile interval of their difference from a
-    bootstrap over items (within relations, if these weigh equally); if the difference is the same for all items,
-    Tango's (1998) interval for pairs that all agree. `gained`, `lost`: items on which the further result is better or
-    worse. `p`: exact McNemar test on them (with several templates the sign test on items' means), but for a
-    macro-average over relations a test that swaps the two results on items at random.
-    `p_holm`: the same, corrected for all tests of the dimension. `first_low` to `second_high`: Wilson's interval of
-    each share; a macro-average over several relations has none.
+    right in the first and in the further result. `low`, `high`, `p`: the 95 % interval of their difference and the
+    p-value that belongs to it (`verdicts`). `gained`, `lost`: items on which the further result is better or worse.
+    `p_holm`: p corrected for all tests of the dimension. `first_low` to `second_high`: the interval of each share.
     """
     shared = common_rows(results, correctness.column)
     first, *others = shared
     right = shared[first].assign(**{name: rows[correctness.column] for name, rows in shared.items()})
-    generators = {name: np.random.default_rng(0) for name in others}
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in others}
     for dimension in [OVERALL, "relation", *dimensions]:
-        is_share = not correctness.macro or dimension == "relation"
         for group, table in members(right, dimension).groupby("group", sort=False):
             items = _group_items(right, table, list(shared))
             for name in others:
-                pair = items[["weight", first, name]].set_axis(["weight", "first", "second"], axis=1)
-                figures = _paired(pair, correctness.macro, generators[name])
-                bounds = _bounds_of_sides(figures, len(pair)) if is_share else dict.fromkeys(SIDE_BOUNDS, np.nan)
-                rows[name].append({"result": name, "dimension": dimension, "group": group, **figures, **bounds})
+                figures = _paired(items["weight"], items[first], items[name], correctness.macro)
+                rows[name].append({"result": name, "dimension": dimension, "group": group, **figures})
     return with_holm(pd.DataFrame([row for of_result in rows.values() for row in of_result]))
 
 
@@ -144,26 +129,13 @@ def overall_difference(
     """
     right = first.assign(first=first[correctness.column], second=second[correctness.column]).reset_index(drop=True)
     items = _group_items(right, members(right, OVERALL), ["first", "second"])
-    figures = _paired(items, correctness.macro, np.random.default_rng(0))
-    return figures | (
-        dict.fromkeys(SIDE_BOUNDS, np.nan) if correctness.macro else _bounds_of_sides(figures, len(items))
-    )
+    return _paired(items["weight"], items["first"], items["second"], correctness.macro)
 
 
 def with_holm(differences: pd.DataFrame) -> pd.DataFrame:
     """Add the corrected p-values: over all tests of a dimension, which are those of every group and every result."""
     corrected = differences.assign(p_holm=differences.groupby("dimension")["p"].transform(holm))
     return corrected[DIFFERENCE_COLUMNS]
-
-
-def holm(p: pd.Series) -> pd.Series:
-    """Correct p-values for their number (Holm 1979).
-
-    The smallest is multiplied by n, the next by n - 1 and so on; corrected values never decrease in that order.
-    """
-    ascending = p.sort_values()
-    corrected = (ascending * np.arange(len(p), 0, -1)).cummax().clip(upper=1)
-    return corrected.reindex(p.index)
 
 
 def _group_items(right: pd.DataFrame, table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
@@ -177,69 +149,33 @@ def _group_items(right: pd.DataFrame, table: pd.DataFrame, names: list[str]) -> 
     return weighted.groupby([rows["relation"], fact_names(rows)], sort=False).sum()
 
 
-def _paired(items: pd.DataFrame, macro: bool, generator: np.random.Generator) -> dict[str, Any]:
+def _paired(weight: pd.Series, first: pd.Series, second: pd.Series, macro: bool) -> dict[str, Any]:
     """Return one group's figures: means over its items, or the plain means of its relations' means."""
-    strata = items.groupby(items.index.get_level_values("relation") if macro else np.zeros(len(items)), sort=False)
-    sums, change = strata.sum(), items["second"] - items["first"]
-    first, second = ((sums[side] / sums["weight"]).mean() for side in ("first", "second"))
-    gained, lost = int((change > 1e-9).sum()), int((change < -1e-9).sum())
-    parts = [(change.iloc[part], items["weight"].iloc[part]) for part in strata.indices.values()]
-    low, high = percentile_interval(np.mean([_resampled_means(*part, generator) for part in parts], axis=0))
-    if high - low < 1e-9:
-        numbers = np.array([len(part) for part, _ in parts], float)
-        low, high = _without_spread(float(second - first), numbers)
-    shares = np.concatenate([part / weight.sum() / len(parts) for part, weight in parts])
+    parts, weights = relation_numbers(weight.index.get_level_values("relation"), macro), weight.to_numpy()
+    before, after = (evened((sums / weight).to_numpy(), weights, parts) for sums in (first, second))
+    change = second - first
     return {
-        "n": round(float(items["weight"].sum()), 9),
-        "first": float(first),
-        "second": float(second),
-        "difference": float(second - first),
-        "low": low,
-        "high": high,
-        "gained": gained,
-        "lost": lost,
-        "p": _swap_test(shares, generator) if macro and len(parts) > 1 else _mcnemar_test(gained, lost),
+        "n": round(float(weights.sum()), 9),
+        **difference_figures(before, after, parts),
+        "gained": int((change > SLACK).sum()),
+        "lost": int((change < -SLACK).sum()),
     }
 
 
-def _bounds_of_sides(figures: Mapping[str, float], facts: int) -> dict[str, float]:
-    """Return the intervals of both shares, each for as many items as there are, or for the facts if these are fewer."""
-    n = min(figures["n"], facts)
-    bounds = [bound for side in ("first", "second") for bound in wilson(figures[side], n)]
-    return dict(zip(SIDE_BOUNDS, bounds, strict=True))
+def difference_figures(first: Floats, second: Floats, parts: Ints) -> dict[str, float]:
+    """Return both means over parts with their intervals, and their difference with its interval and p-value.
 
-
-def _mcnemar_test(gained: int, lost: int) -> float:
-    """Return how often so few of one kind, or fewer, or as few of the other arise if both have the same chance."""
-    return min(1.0, 2 * float(bdtr(min(gained, lost), gained + lost, 0.5)))
-
-
-def _resampled_means(change: pd.Series, weight: pd.Series, generator: np.random.Generator) -> Floats:
-    """Return the mean changes of resampled items, shape (resamples,).
-
-    Equal items are drawn together as counts, so that the cost does not grow with their number.
+    `first`, `second`: the figures of each question in two results. `parts`: the number of each question's part.
     """
-    kinds, counts = np.unique(np.round([change, weight], 9), axis=1, return_counts=True)
-    resampled = generator.multinomial(len(change), counts / counts.sum(), size=RESAMPLES)
-    means: Floats = resampled @ kinds[0] / (resampled @ kinds[1])
-    return means
-
-
-def _without_spread(difference: float, numbers: Floats) -> tuple[float, float]:
-    """Return the interval of a difference that is the same for all items; `numbers`: how many items each part has.
-
-    A bootstrap would give it no width, although the difference may be another one for items that were not asked.
-    """
-    half = mean_of_shares(np.zeros(len(numbers)), numbers)[1]
-    return max(-1.0, difference - half), min(1.0, difference + half)
-
-
-def _swap_test(changes: Floats, generator: np.random.Generator) -> float:
-    """Return how often a sum of changes as large as this arises if the sign of each change is drawn at random."""
-    sizes, counts = np.unique(np.round(np.abs(changes[changes != 0]), 12), return_counts=True)
-    gained = generator.binomial(counts, 0.5, size=(RESAMPLES, len(counts)))
-    sums = (2 * gained - counts) @ sizes
-    return float((1 + (np.abs(sums) >= abs(changes.sum()) - 1e-9).sum()) / (1 + RESAMPLES))
+    pair = paired(np.stack([second, first], axis=1), parts)
+    means = [float(np.mean(np.bincount(parts, figures) / np.bincount(parts))) for figures in (first, second)]
+    bounds = [bound for figures in (first, second) for bound in figure_interval(figures, parts)]
+    low, high = (float(np.clip(ends[0, 1], -1, 1)) for ends in pair.bounds)
+    return {
+        **dict(zip(("first", "second"), means, strict=True)),
+        **{"difference": means[1] - means[0], "low": low, "high": high, "p": float(pair.p[0, 1])},
+        **dict(zip(SIDE_BOUNDS, bounds, strict=True)),
+    }
 
 
 def score_changes(before: pd.DataFrame, after: pd.DataFrame) -> list[str]:

@@ -23,12 +23,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy
-from scipy.special import betaln, hyp2f1, log_ndtr, stdtr, stdtrit
+from scipy.special import betaln, hyp2f1, log_ndtr
 
 from probing.analysis.accuracy import CHANCE, ScoreRow, tidy
 from probing.analysis.breakdowns import ALL, OVERALL, members
 from probing.analysis.intervals import Z
-from probing.analysis.paired_tests import SIDE_BOUNDS, ResultRows, shared_rows, with_holm
+from probing.analysis.paired_tests import SIDE_BOUNDS, ResultRows, difference_figures, shared_rows, with_holm
+from probing.analysis.verdicts import SIGNIFICANT
 from probing.arrays import Bools, Floats, Ints
 from probing.benchmark import LEVEL, ROW_KEY, TRUTH, TRUTH_VALUES
 from probing.errors import BadInput
@@ -37,7 +38,6 @@ TOKENIZER_NOTE = (
     "Perplexities depend on how a model's tokenizer divides sentences, so they can be compared within one run only. "
     "Superiority, Cohen's d and p-values can be compared between models."
 )
-SIGNIFICANCE_LEVEL = 0.05
 # Over phrasings: the mean of their figures, that of the best one, and the best minus the worst.
 MEAN, BEST, SPREAD = PHRASING_METRICS = ("phrasing_mean", "phrasing_best", "phrasing_spread")
 TEMPLATE = "template"
@@ -176,7 +176,7 @@ def _over_repetitions(p_values: dict[str, list[PValue]], true_is_lower: Sequence
     student = p_values[""]
     for statistic, value in summary([p.value for p in student]).items():
         yield score(f"p_value_{statistic}", value)
-    verdicts = [p.value < SIGNIFICANCE_LEVEL and lower for p, lower in zip(student, true_is_lower, strict=True)]
+    verdicts = [p.value < SIGNIFICANT and lower for p, lower in zip(student, true_is_lower, strict=True)]
     yield score("discriminates", float(np.mean(verdicts)))
 
 
@@ -228,21 +228,27 @@ def samples(rows: pd.DataFrame, repetition: int | None = None) -> tuple[Floats, 
 def sentence_figures(rows: pd.DataFrame) -> pd.Series:
     """Return a figure for each sentence, indexed by its truth and its name; their mean is the superiority.
 
-    The placement of a true sentence is the share of false ones that are more perplexing, that of a false sentence the
-    share of true ones that are less. Its deviation from the superiority is divided by the share of its sample, so that
-    the variance of the mean is that of DeLong, DeLong and Clarke-Pearson (1988). Without one of the samples, no
-    sentence has a figure.
+    Without one of the samples, no sentence has a figure.
     """
     rows = over_phrasings(rows)
     values, true = rows["perplexity"].to_numpy(dtype=float), rows["true"].to_numpy(dtype=bool)
-    figures = pd.Series(np.nan, index=rows.index, dtype=float)
     if true.all() or not true.any():
-        return figures.dropna()
-    placed = placements(true, values)
+        return pd.Series(dtype=float)
+    names = rows["relation"].astype(str) + " " + rows["template"].astype(str) + " " + rows["index"].astype(str)
+    index = pd.MultiIndex.from_arrays([np.where(true, TRUTH_VALUES[True], TRUTH_VALUES[False]), names])
+    return pd.Series(weighted_placements(true, placements(true, values)), index)
+
+
+def weighted_placements(true: Bools, placed: Floats) -> Floats:
+    """Return placements whose mean is the superiority, and the variance of whose mean is that of DeLong (1988).
+
+    The placement of a true sentence is the share of false ones that are more perplexing, that of a false sentence the
+    share of true ones that are less. Its deviation from the superiority is divided by the share of its sample.
+    """
+    figures = np.empty(len(placed))
     for kind in (true, ~true):
         figures[kind] = placed[kind].mean() + (placed[kind] - placed[kind].mean()) / kind.mean()
-    names = rows["relation"].astype(str) + " " + rows["template"].astype(str) + " " + rows["index"].astype(str)
-    return figures.set_axis(pd.MultiIndex.from_arrays([np.where(true, TRUTH_VALUES[True], TRUTH_VALUES[False]), names]))
+    return figures
 
 
 # Tests of whether the first of two samples is lower than the second, and effect sizes.
@@ -353,10 +359,10 @@ def superiority(first: Floats, second: Floats) -> tuple[float, float, float]:
 def compare_perplexities(results: ResultRows, dimensions: list[str]) -> pd.DataFrame:
     """Compare the superiority of each further result with that of the first on shared sentences.
 
-    The columns are those of `paired_tests.compare`. `first`, `second`: the superiority of either result. `low`, `high`:
-    the 95 % interval of their difference, whose standard error is that of the jackknife over sentences. `p`: two-sided,
-    from Student's t with Welch's degrees of freedom. `gained`, `lost`: sentences that the further result places better
-    or worse among those of the other kind. `first_low` to `second_high`: Newcombe's interval of each superiority.
+    The columns are those of `paired_tests.compare`. `first`, `second`: the superiority of either result. `low`, `high`
+    and `p`: of their difference, by its standard error over sentences. `gained`, `lost`: sentences that the further
+    result places better or worse among those of the other kind. `first_low` to `second_high`: Newcombe's interval of
+    each superiority.
     Groups with fewer than two true or two false sentences are left out.
     """
     _check_columns(results)
@@ -398,26 +404,17 @@ def _comparable_groups(rows: pd.DataFrame, true: Bools, dimensions: list[str]) -
 
 def _paired(true: Bools, first: Floats, second: Floats) -> dict[str, Any]:
     """Return the figures of one group of sentences."""
-    change = placements(true, second) - placements(true, first)
-    difference = float(change[true].mean())
-    # The jackknife's variance of a difference of two superiorities, which is DeLong's (1988): one part for each kind.
-    spreads = [float(change[kind].var(ddof=1)) / kind.sum() for kind in (true, ~true)]
-    variance = sum(spreads)
-    freedom = [spread**2 / (kind.sum() - 1) for spread, kind in zip(spreads, (true, ~true), strict=True)]
-    df = variance**2 / sum(freedom) if variance else 1.0
-    half = float(stdtrit(df, 0.975)) * sqrt(variance)
+    placed = [placements(true, values) for values in (first, second)]
+    first_figures, second_figures = (weighted_placements(true, of_result) for of_result in placed)
+    figures = difference_figures(first_figures, second_figures, np.zeros(len(true), dtype=np.int64))
     bounds = [bound for values in (first, second) for bound in superiority(values[true], values[~true])]
+    change = placed[1] - placed[0]
     return {
         "n": float(len(true)),
-        "first": bounds[0],
-        "second": bounds[3],
-        "difference": difference,
-        "low": max(-1.0, difference - half),
-        "high": min(1.0, difference + half),
+        **figures,
         "gained": int((change > EQUAL).sum()),
         "lost": int((change < -EQUAL).sum()),
-        "p": _superiority_p_value(difference, variance, df, len(true)),
-        **dict(zip(SIDE_BOUNDS, [*bounds[1:3], *bounds[4:]], strict=True)),
+        **dict(zip(("first", *SIDE_BOUNDS[:2], "second", *SIDE_BOUNDS[2:]), bounds, strict=True)),
     }
 
 
@@ -439,18 +436,6 @@ def _share_below(ascending: Floats, values: Floats) -> Floats:
     below = ascending.searchsorted(values, "left") + ascending.searchsorted(values, "right")
     shares: Floats = below / (2 * len(ascending))
     return shares
-
-
-def _superiority_p_value(difference: float, variance: float, df: float, n: int) -> float:
-    """Return the p-value of a difference, which is at least 2 / 2^n.
-
-    That is the smallest p-value of a test that exchanges the two results sentence by sentence. It keeps a few sentences
-    that all change by the same amount, and so do not vary, from proving anything.
-    """
-    if abs(difference) < EQUAL:
-        return 1.0
-    tail = 2 * float(stdtr(df, -abs(difference) / sqrt(variance))) if variance else 0.0
-    return min(1.0, max(tail, 2.0 ** (1 - n)))
 
 
 def sentence_ranks(results: ResultRows) -> pd.DataFrame:

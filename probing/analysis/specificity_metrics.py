@@ -2,8 +2,7 @@
 
 A share counts the pairs for which it is known: both answers must be single tokens of the model's vocabulary, except for
 `specificity_all_pairs` and `specificity_whole_clause`, which are known for every pair. `n` is the number of pairs
-counted. The interval of a relation is Wilson's; that of the macro-average is that of a plain mean of shares, and its
-clustered interval covers other relations like these.
+counted. The macro-average has a second interval, which covers other relations like these.
 
 Several results stand side by side only on pairs whose answers are single tokens of every model. The first result, for
 instance the one with vanilla prompting, is what the others are compared with.
@@ -17,7 +16,7 @@ import pandas as pd
 
 from probing.analysis.accuracy import SCORE_COLUMNS, ClusteredRow, ScoreRow, tidy
 from probing.analysis.breakdowns import ALL, OVERALL
-from probing.analysis.intervals import cluster_interval, mean_of_shares, wilson
+from probing.analysis.intervals import cluster_interval, mean_interval
 from probing.analysis.paired_tests import ResultRows, common_rows
 from probing.errors import BadInput
 
@@ -29,7 +28,7 @@ TokenTexts = Mapping[str, str]
 
 def specificity_scores(rows: pd.DataFrame) -> pd.DataFrame:
     """Return every metric by relation and overall, where `overall` is the macro-average over relations."""
-    scores = [score for metric, hits in pair_hits(rows) for score in share_scores(metric, hits, rows["relation"])]
+    scores = [score for metric, hits in pair_hits(rows) for score in share_scores(metric, hits, rows)]
     return tidy([*scores, *_chance_scores(rows["specific"].groupby(rows["relation"], sort=False).count())])
 
 
@@ -63,16 +62,19 @@ def _fine_is_greater(rows: pd.DataFrame, value: str) -> pd.Series:
     return (fine > coarse).astype("boolean").where(fine.notna() & coarse.notna())
 
 
-def share_scores(metric: str, hits: pd.Series, relation: pd.Series) -> Iterator[ScoreRow | ClusteredRow]:
+def share_scores(metric: str, hits: pd.Series, rows: pd.DataFrame) -> Iterator[ScoreRow | ClusteredRow]:
     """Yield one score for each relation, then their macro-average, unknown if a relation has no pair that counts."""
-    table = hits.astype("Float64").groupby(relation, sort=False).agg(["mean", "count"])
+    known = hits.astype("Float64")
+    table = known.groupby(rows["relation"], sort=False).agg(["mean", "count"])
     values, counts = table["mean"].to_numpy(float, na_value=np.nan), table["count"].to_numpy(float)
-    for group, value, n in zip(table.index, values, counts, strict=True):
-        bounds = wilson(value, n) if n else (np.nan, np.nan)
-        yield metric, "relation", str(group), value, n, *bounds
+    of_pairs = known.groupby([rows["relation"], rows["index"]], sort=False).mean()
+    shares = of_pairs.groupby(level=0, sort=False)
+    parts = np.array([shares.count(), shares.mean().fillna(0), shares.var(ddof=0).fillna(0)], dtype=float)
+    for place, (group, value, n) in enumerate(zip(table.index, values, counts, strict=True)):
+        yield metric, "relation", str(group), value, n, *mean_interval(*parts[:, place : place + 1])
     total = float(counts.sum())
     clustered = cluster_interval(values, np.ones(len(values)), total)
-    yield metric, OVERALL, ALL, float(values.mean()), total, *mean_of_shares(values, counts), *clustered
+    yield metric, OVERALL, ALL, float(values.mean()), total, *mean_interval(*parts), *clustered
 
 
 def rarer_answer_scores(rows: pd.DataFrame, counts: Mapping[str, float]) -> pd.DataFrame:
@@ -81,7 +83,7 @@ def rarer_answer_scores(rows: pd.DataFrame, counts: Mapping[str, float]) -> pd.D
     `counts`: how often each answer occurs in a corpus.
     """
     fine, coarse = (rows[f"{answer}_label"].map(counts) for answer in ("answer", "coarse"))
-    return tidy(share_scores(RARER, (fine < coarse).astype("boolean"), rows["relation"]))
+    return tidy(share_scores(RARER, (fine < coarse).astype("boolean"), rows))
 
 
 def _chance_scores(counts: "pd.Series[int]") -> Iterator[ScoreRow]:
@@ -135,7 +137,7 @@ def unified_scores(results: ResultRows, token_texts: Mapping[str, TokenTexts]) -
     Acc@10, whether its answer is one of them or not.
     """
     tables = [
-        tidy(share_scores(metric, hits, rows["relation"])).assign(result=name)
+        tidy(share_scores(metric, hits, rows)).assign(result=name)
         for name, rows in results.items()
         for metric, hits in _hits(rows, token_texts[name])
     ]

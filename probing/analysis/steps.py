@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 
 from probing.analysis.accuracy import CHANCE
-from probing.analysis.breakdowns import ALL, OVERALL, members
-from probing.analysis.intervals import RESAMPLES, mean_of_shares, percentile_interval, wilson
+from probing.analysis.breakdowns import OVERALL, members
+from probing.analysis.intervals import wilson
 from probing.analysis.paired_tests import CORRECT, SCORE_KEY, SLACK, Correctness, common_rows
+from probing.analysis.ranks import relation_numbers
+from probing.analysis.verdicts import paired
 
 CHANGES = ("learned", "forgotten", "kept", "unknown")  # what can become of an item between two points
 RELATIVE_COLUMNS = ["percent", "percent_low", "percent_high"]
@@ -88,8 +90,8 @@ def changes(
 
     An item is *learned* if more of its templates are answered rightly than before, *forgotten* if fewer are, *kept* if
     as many as before are and at least one, and *unknown* if none is in either result. Shares have Wilson's interval.
-    The interval of the percentage is a bootstrap over items, which draws those of each relation apart where relations
-    weigh equally. `dimensions`: tags by whose groups the shares are broken down, beside the relation.
+    The interval of the percentage is that of the paired comparison.
+    `dimensions`: tags by whose groups the shares are broken down, beside the relation.
     Raises `BadInput` if the results share no items or have no right answers.
     """
     shared = common_rows({"before": before_rows, "after": after_rows}, correctness.column)
@@ -127,20 +129,15 @@ def _shares(rows: pd.DataFrame, items: pd.DataFrame, dimension: str) -> pd.DataF
 
 
 def _percent(items: pd.DataFrame, macro: bool) -> tuple[float, float, float]:
-    """Return the second figure in percent of the first, and the bounds of its interval."""
-    groups = items.groupby(items["relation"] if macro else np.full(len(items), ALL), sort=False)
-    first, second = (float(groups[side].mean().mean()) for side in ("before", "after"))
+    """Return the second figure in percent of the first, and the bounds of its interval.
+
+    The second figure differs from so many percent of the first by 0, and by no more than the error of this difference.
+    """
+    parts = relation_numbers(pd.Index(items["relation"]), macro)
+    first, second = (float(items.groupby(parts)[side].mean().mean()) for side in ("before", "after"))
     if first == 0:
         return np.nan, np.nan, np.nan
-    generator = np.random.default_rng(0)
-    resampled = np.zeros((RESAMPLES, 2))
-    for _, part in groups:
-        kinds, numbers = np.unique(part[["before", "after"]].to_numpy(float), axis=0, return_counts=True)
-        resampled += generator.multinomial(len(part), numbers / len(part), size=RESAMPLES) @ kinds / len(part)
-    resampled = resampled[resampled[:, 0] > 0]
-    low, high = percentile_interval(resampled[:, 1] / resampled[:, 0])
-    percent = second / first
-    if high - low < SLACK:  # all items changed alike, or none did, although items that were not asked may differ
-        half = mean_of_shares(np.zeros(len(groups)), groups.size().to_numpy().astype(np.float64))[1] / first
-        low, high = max(0.0, percent - half), percent + half
-    return 100 * percent, 100 * low, 100 * high
+    ratio = second / first
+    pair = paired(np.stack([items["after"], ratio * items["before"]], axis=1), parts)
+    low, high = (100 * (ratio + ends[0, 1] / first) for ends in pair.bounds)
+    return 100 * ratio, max(0.0, float(low)), float(high)

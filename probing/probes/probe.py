@@ -8,6 +8,7 @@ import pandas as pd
 
 from probing.analysis.accuracy import tidy
 from probing.analysis.added_tags import FORMER_NUMBERS
+from probing.analysis.breakdowns import main_part
 from probing.analysis.details import FIGURES
 from probing.analysis.paired_tests import CORRECT, Correctness, ResultRows, compare
 from probing.analysis.ranks import item_values
@@ -112,7 +113,7 @@ class Probe(ABC):
 
         These are indexed by relation and item (see `item_values`); items that do not count for the model are left out.
         """
-        column = self.correctness.column
+        column, rows = self.correctness.column, main_part(rows)
         return {self.main_metric: item_values(rows, rows[column])} if column else {}
 
     def relation_tags(self) -> Mapping[str, str]:

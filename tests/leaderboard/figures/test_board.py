@@ -6,7 +6,8 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
-from leaderboard.figures.board import board, ends, groups_of, reaches, rows_of, usual, with_value
+from leaderboard.figures.board import board, ends, groups_of, rows_of, usual, with_value
+from leaderboard.figures.verdicts import are_level, level_with
 from leaderboard.models import Benchmark, Run
 from tests.leaderboard import factories as make
 
@@ -55,7 +56,7 @@ def test_usual_figures_are_those_of_runs_that_nothing_sets_apart(tiny: Benchmark
     assert rows_of(usual(board([], ["accuracy"]))) == []
 
 
-def test_a_figure_reaches_the_best_by_its_interval_or_its_standard_error(tiny: Benchmark) -> None:
+def test_a_figure_is_level_with_the_best_by_both_intervals_or_standard_errors(tiny: Benchmark) -> None:
     for value, error in ((0.66, 0.01), (0.65, None), (0.6, None)):
         run = make.published(tiny, value)
         run.scores.update(low=None, high=None)
@@ -63,8 +64,9 @@ def test_a_figure_reaches_the_best_by_its_interval_or_its_standard_error(tiny: B
             make.score(run, error, metric="accuracy_sem")
     best, second, third = rows_of(board([tiny.pk], ["accuracy"]))
     assert ends(best) == pytest.approx((0.6404, 0.6796), abs=1e-4)
-    assert [reaches(figure, best) for figure in (best, second, third)] == [True, True, False]
-    assert not reaches(best, second), "nothing says how sure it is"
+    assert [are_level(best, figure) for figure in (second, third)] == [True, False]
+    assert level_with(best, [best, second, third]) == {best.run, second.run}
+    assert not are_level(second, best), "nothing says how sure it is"
 
 
 @pytest.fixture

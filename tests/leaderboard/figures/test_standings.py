@@ -69,12 +69,16 @@ Bounds = tuple[float, float]
         ((0.8, 1.0), [(0.4, 0.6)], (1, 1)),
         ((0.4, 0.6), [(0.8, 1.0)], (2, 2)),
         ((0.5, 1.0), [(0.4, 0.6), (0.55, 0.6)], (1, 3)),
-        ((0.6, 0.8), [(0.8, 1.0)], (1, 2)),
+        ((0.6, 0.8), [(0.8, 1.0)], (2, 2)),
+        ((0.6, 0.8), [(0.7, 0.9)], (1, 2)),
         ((0.5, 0.5), [(0.4, 0.8), (0.5, 0.5), (0.1, 0.1)], (1, 3)),
         ((0.5, 0.6), [], (1, 1)),
     ],
 )
-def test_an_interval_is_ahead_only_of_those_that_lie_wholly_below(
+def test_an_interval_leaves_the_places_that_the_verdicts_on_it_and_others_do(
     own: Bounds, others: list[Bounds], expected: tuple[int, int]
 ) -> None:
-    assert place_by_intervals(own, others) == expected
+    def figure(bounds: Bounds) -> tuple[float, Bounds]:
+        return sum(bounds) / 2, bounds
+
+    assert place_by_intervals(figure(own), [figure(other) for other in others]) == expected

@@ -7,7 +7,7 @@ from django.test import Client
 from leaderboard.figures import benchmarks, item_rows
 from leaderboard.models import Run
 from leaderboard.pages.blank_places import ANOTHER_TEST, FIRST, INSIDE, LAST, ONLY_FIRST, by_place, place_of_blank
-from probing.analysis.intervals import wilson
+from probing.analysis.intervals import figure_interval
 from tests.conftest import BearFolder
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
@@ -45,7 +45,8 @@ def test_the_figures_are_what_one_counts_in_the_stored_rows(bear_folder: BearFol
     assert [figure["group"] for figure in figures] == [LAST, FIRST]
     for figure, shares in zip(figures, (last, first), strict=True):
         assert (figure["value"], figure["n"]) == (pytest.approx(float(np.mean(shares))), len(shares))
-        assert (figure["low"], figure["high"]) == pytest.approx(wilson(figure["value"], figure["n"]))
+        expected = figure_interval(shares.to_numpy(dtype=float), np.zeros(len(shares), dtype=np.int64))
+        assert (figure["low"], figure["high"]) == pytest.approx(expected)
 
 
 def test_they_stand_beside_the_score_and_in_a_breakdown(client: Client, bear_folder: BearFolder) -> None:

@@ -21,6 +21,8 @@ from leaderboard.probes.wording import RIGHT_OR_WRONG
 from leaderboard.ui import charts
 from leaderboard.ui.charts.basics import Point
 from probing.analysis.paired_tests import RESULT_NAMES
+from probing.analysis.verdicts import ALIKE, BETTER, WORSE
+from probing.analysis.verdicts import verdict as verdict_on
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
@@ -279,7 +281,8 @@ def test_outliers_of_the_scatter_plot_are_named() -> None:
 
 
 def rows(difference: float, low: float, high: float, p: float) -> list[dict[str, Any]]:
-    overall = {"dimension": "overall", "difference": difference, "low": low, "high": high, "p_holm": p}
+    found = verdict_on(difference, p)
+    overall = {"dimension": "overall", "difference": difference, "low": low, "high": high, "verdict": found}
     return [overall, *({"dimension": "relation", "difference": value} for value in (0.1, 0.2, -0.1, 0.0))]
 
 
@@ -322,9 +325,8 @@ def test_runs_with_the_same_figure_are_level() -> None:
 
 def test_of_several_runs_the_best_is_named_and_those_that_clearly_differ_from_the_first() -> None:
     first, *others = sides(0.3, 0.5, 0.4, 0.31, 0.1)
-    changes = [(0.2, 0.001), (0.1, 0.001), (0.01, 0.9), (-0.2, 0.001)]
-    for run, (difference, p) in zip(others, changes, strict=True):
-        run["against_first"] = {"difference": difference, "p_holm": p}
+    for run, found in zip(others, (BETTER, BETTER, ALIKE, WORSE), strict=True):
+        run["against_first"] = {"verdict": found}
     assert verdict([first, *others], [], MORE) == (
         "B has the highest figure of 5, 0.500. B and C are clearly better than A. E is clearly worse than A. "
         "D is not clearly different from A."

@@ -68,10 +68,3 @@ def test_csv_json_and_command_line_agree(
         assert (line["group"], page["group"]) == (row["group"], row["group"])
         for name in FIGURES:
             assert float(page[name]) == line[name] == float(row[name])
-
-
-def test_numbers_that_are_not_defined_are_null(client: Client, pairs: Benchmark) -> None:
-    settings = pairs.settings_with({})
-    runs = [make.probed(pairs, make.model(), FakeModel(), settings) for _ in range(2)]
-    overall = client.get(f"/compare/?m={runs[0].pk}&m={runs[1].pk}&format=json&table=differences").json()[0]
-    assert overall["first_low"] is None, "a macro-average has no interval of its own"

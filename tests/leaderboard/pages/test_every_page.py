@@ -288,7 +288,7 @@ def add_rows(on: Benchmark, rows: int) -> None:
 @pytest.mark.parametrize(
     ("address", "most"),
     [
-        *(("/", 13), ("/queue/", 17), ("/benchmarks/", 12), ("/benchmarks/small/", 15)),
+        *(("/", 14), ("/queue/", 17), ("/benchmarks/", 12), ("/benchmarks/small/", 15)),
         *(("/models/org/first/", 12), ("/benchmarks/small/?format=json", 12)),
     ],
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probing.analysis.cloze_metrics import cloze_scores, mean_share
+from probing.analysis.cloze_metrics import cloze_scores
 from probing.analysis.intervals import cluster_interval, wilson
 from probing.errors import BadInput
 
@@ -141,26 +141,3 @@ def test_a_macro_average_is_clustered_by_fact_type_and_a_single_fact_type_is_not
     assert tuple(by_metric.loc[("in_top_5", "head", "Natural"), CLUSTERED]) == pytest.approx(natural)
     assert by_metric.loc[("in_top_5", "head", "Facilities"), CLUSTERED].isna().all()
     assert by_metric.loc[("in_top_5", "relation", "river"), CLUSTERED].isna().all()
-
-
-def test_the_interval_of_a_mean_covers_as_often_as_it_says() -> None:
-    generator = np.random.default_rng(0)
-    truth, n = np.array([0.2, 0.5, 0.9]), np.array([60, 30, 20])
-    covered = 0
-    for _ in range(500):
-        _, _, low, high, *_ = mean_share(pd.Series(generator.binomial(n, truth) / n), pd.Series(n))
-        covered += low <= truth.mean() <= high
-    assert 0.93 <= covered / 500 <= 0.98
-
-
-def test_it_equals_a_straightforward_computation_on_random_rows() -> None:
-    generator = np.random.default_rng(1)
-    rows = table(*(row(f"r{i % 7}", i, int(generator.integers(1, 15)), head=f"h{i % 7 % 3}") for i in range(200)))
-    values = scores(rows)["value"]
-    for head in ("h0", "h1", "h2"):
-        means = []
-        for relation in sorted(set(rows["relation"])):
-            hits = [r.rank <= 5 for r in rows.itertuples() if (r.relation, r.head) == (relation, head)]
-            if hits:
-                means.append(sum(hits) / len(hits))
-        assert values["in_top_5", "head", head] == pytest.approx(sum(means) / len(means))

@@ -5,17 +5,15 @@ benchmarks have; its items are right at random. The figures that docs/methods/st
 are repeated here with the same seeds.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from probing.analysis.intervals import cluster_interval, mean_of_shares, percentile_interval, wilson
-from probing.arrays import Floats
-
-BOOTSTRAP_DRAWS = 999
+from probing.analysis.intervals import cluster_interval, figure_interval
+from probing.analysis.verdicts import paired
+from probing.arrays import Floats, Ints
 
 
 class Population(NamedTuple):
@@ -96,62 +94,78 @@ def clustered(sample: Sample, generator: np.random.Generator) -> Bounds:
     return cluster_interval(sample.shares, sample.weights, float(sample.items.sum()))
 
 
-def bootstrap(sample: Sample, generator: np.random.Generator) -> Bounds:
-    """Compute the percentile interval of a bootstrap that resamples relations."""
-    relations = len(sample.shares)
-    counts = generator.multinomial(relations, np.full(relations, 1 / relations), size=BOOTSTRAP_DRAWS)
-    weights = counts * sample.weights
-    return percentile_interval(weights @ sample.shares / weights.sum(axis=1))
+class Design(NamedTuple):
+    """How questions are asked: the sizes of the relations, the number of wordings, and how they are averaged.
 
-
-def item_coverage(population: Population, relations: int, templates: int, count: int) -> float:
-    """Return how often the interval over items (Wilson's) contains the true accuracy on the same relations.
-
-    The wordings of a relation share half of the variance of its items, so that with several templates an item is right
-    in some and wrong in others.
+    `alike`: the part of a question's variance that its wordings share.
     """
-    generator = np.random.default_rng(0)
-    contained = []
-    for _ in range(count):
-        truth = generator.beta(population.right, population.wrong, relations)
-        items = even_sizes(relations, generator).astype(int)
-        shares = np.repeat(truth, items)
-        same = generator.random((len(shares), templates)) < np.sqrt(0.5)
-        common = (generator.random(len(shares)) < shares)[:, None]
-        right = np.where(same, common, generator.random((len(shares), templates)) < shares[:, None])
-        low, high = wilson(float(right.mean()), len(shares))
-        contained.append(low <= float(shares.mean()) <= high)
-    return float(np.mean(contained))
+
+    sizes: Sequence[int]
+    wordings: int = 1
+    alike: float = 1.0
+    macro: bool = False
+
+    @property
+    def parts(self) -> Ints:
+        relations = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        return relations if self.macro else np.zeros_like(relations)
+
+    def answers(self, ease: Floats, luck: Floats, generator: np.random.Generator) -> Floats:
+        """The share of wordings of each question that is right; `ease` is the chance of each question."""
+        shared = generator.random((len(ease), self.wordings)) < np.sqrt(self.alike)
+        own = generator.random((len(ease), self.wordings)) < ease[:, None]
+        return np.where(shared, (luck < ease)[:, None], own).mean(axis=1)
 
 
-def item_bootstrap(shares: Floats, items: Floats, generator: np.random.Generator) -> Bounds:
-    """Compute the percentile interval of a bootstrap that resamples the items of each relation."""
-    hits = generator.binomial(items.astype(int), shares, size=(BOOTSTRAP_DRAWS, len(items)))
-    return percentile_interval((hits / items).mean(axis=1))
-
-
-MEANS: Mapping[str, Callable[[Floats, Floats, np.random.Generator], Bounds]] = {
-    "chosen": lambda shares, items, generator: mean_of_shares(shares, items),
-    "bootstrap": item_bootstrap,
+DESIGNS = {
+    "questions, one wording": Design((20,)),
+    "many questions, one wording": Design((300,)),
+    "three wordings that depend on each other": Design((40,), 3, 0.5),
+    "five wordings that hardly do": Design((200,), 5, 0.2),
+    "mean of two relations": Design((8, 8), macro=True),
+    "mean of relations of four questions": Design((4,) * 7, macro=True),
+    "mean of relations of seven": Design((7,) * 16, macro=True),
+    "mean of unequal relations": Design((200, 100, 50, 20, 8), macro=True),
+    "mean of relations with three wordings": Design((7,) * 16, 3, 0.5, macro=True),
 }
-EQUAL_SHARES = (0.002, 0.01, 0.05, 0.3)  # each is the share of all relations of a macro-average
+# Of the models' shares in each relation: rare and common right answers, and relations of which none or all are right.
+EASE = ((0.5, 9.5), (1.64, 3.05), (1.7, 1.14), (4.5, 0.5), (0.4, 0.4))
 
 
-def coverage_of_means(sizes: tuple[int, ...], count: int, rule: str) -> list[float]:
-    """Return how often the interval of a macro-average contains the true one, for each kind of truth.
+def shares_of_relations(design: Design, ease: tuple[float, float], generator: np.random.Generator) -> Floats:
+    """Draw the true share of each question's relation; a plain mean over questions has one share for all."""
+    shares = generator.beta(*ease, len(design.sizes) if design.macro else 1)
+    return shares[design.parts]
 
-    The relations have one of the `EQUAL_SHARES`, or shares spread from 0.02 to 0.98, or 0.01 and 0.99 in turn.
-    """
-    generator, items = np.random.default_rng(0), np.array(sizes, float)
-    relations = len(sizes)
-    in_turn = np.where(np.arange(relations) % 2, 0.01, 0.99)
-    truths = [*(np.full(relations, share) for share in EQUAL_SHARES), np.linspace(0.02, 0.98, relations), in_turn]
-    covered = []
-    for truth in truths:
-        samples_of_shares = [generator.binomial(items.astype(int), truth) / items for _ in range(count)]
-        bounds = [MEANS[rule](shares, items, generator) for shares in samples_of_shares]
-        covered.append(float(np.mean([low <= truth.mean() <= high for low, high in bounds])))
-    return covered
+
+def mean_over_parts(values: Floats, parts: Ints) -> float:
+    return float(np.mean(np.bincount(parts, values) / np.bincount(parts)))
+
+
+def coverage_of_figures(design: Design, count: int) -> float:
+    """Return how often the interval of a figure contains its true value, over models of every ease."""
+    generator, covered = np.random.default_rng(0), []
+    for ease in EASE:
+        for _ in range(count):
+            shares = shares_of_relations(design, ease, generator)
+            answers = design.answers(shares, generator.random(len(shares)), generator)
+            low, high = figure_interval(answers, design.parts)
+            covered.append(low <= mean_over_parts(shares, design.parts) <= high)
+    return float(np.mean(covered))
+
+
+def coverage_of_differences(design: Design, count: int) -> float:
+    """Return how often the interval of a difference contains the true one; models share half of their luck."""
+    generator, covered = np.random.default_rng(1), []
+    for ease in EASE:
+        for _ in range(count):
+            first, second = (shares_of_relations(design, ease, generator) for _ in range(2))
+            luck = generator.random(len(first))
+            own = np.where(generator.random(len(first)) < 0.5, luck, generator.random(len(first)))
+            figures = [design.answers(first, luck, generator), design.answers(second, own, generator)]
+            low, high = (ends[0, 1] for ends in paired(np.stack(figures, axis=1), design.parts).bounds)
+            covered.append(low <= mean_over_parts(first - second, design.parts) <= high)
+    return float(np.mean(covered))
 
 
 # The average and the lowest coverage in percent, of which docs/methods/statistics.md states the extremes.
@@ -178,45 +192,19 @@ def test_the_clustered_interval_covers_as_often_as_the_methods_say(relations: in
     assert (np.mean(shares), min(shares)) == pytest.approx(STATED[relations, sizes], abs=0.1)
 
 
-def test_a_percentile_bootstrap_of_relations_would_cover_too_seldom() -> None:
-    population = POPULATIONS[0]
-    simulate = partial(samples, population, 20, SIZES["unequal sizes"], False, 200)
-    assert coverage(bootstrap, population.mean, simulate()) < 0.91 < coverage(clustered, population.mean, simulate())
-
-
-def test_the_interval_over_items_covers_the_same_relations_at_least_as_often_as_it_says() -> None:
-    shares = [item_coverage(population, 60, 1, 200) for population in POPULATIONS]
-    assert np.mean(shares) > 0.96
-    assert item_coverage(POPULATIONS[1], 60, 3, 200) > 0.98
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("templates", "lowest", "highest"), [(1, 0.94, 0.998), (3, 0.98, 0.9995)])
-def test_the_interval_over_items_covers_as_often_as_is_stated(templates: int, lowest: float, highest: float) -> None:
-    shares = [item_coverage(population, 60, templates, 2000) for population in POPULATIONS]
-    assert lowest <= min(shares) <= max(shares) <= highest
+@pytest.mark.parametrize("name", DESIGNS)
+def test_the_interval_of_every_average_covers_93_to_97_percent(name: str) -> None:
+    covered = coverage_of_figures(DESIGNS[name], 600)
+    print(f"{name}: {covered:.4f}")
+    assert 0.93 <= covered <= 0.975
 
 
-# Numbers of items of the relations of a macro-average, few or many, equal or very unequal; and the average and the
-# lowest coverage in percent, of which docs/methods/statistics.md states the extremes.
-STATED_OF_MEANS: Mapping[tuple[int, ...], tuple[float, float]] = {
-    (8, 8): (95.1, 84.1),
-    (100, 10): (96.2, 88.8),
-    (8,) * 5: (95.6, 92.3),
-    (200, 100, 50, 20, 8): (96.3, 92.6),
-    (8,) * 16: (96.9, 94.5),
-    (100,) * 23: (95.9, 94.3),
-}
-
-
+# The lowest and the highest coverage of differences: where few questions differ, an exact test is careful.
 @pytest.mark.slow
-@pytest.mark.parametrize("sizes", STATED_OF_MEANS)
-def test_the_interval_of_a_mean_covers_as_often_as_the_methods_say(sizes: tuple[int, ...]) -> None:
-    shares = [100 * share for share in coverage_of_means(sizes, 1000, "chosen")]
-    average, lowest = STATED_OF_MEANS[sizes]
-    assert np.mean(shares) == pytest.approx(average, abs=0.6)
-    assert min(shares) >= lowest - 1  # a standard error, as these are other simulations than those of the table
-
-
-def test_a_bootstrap_of_items_would_cover_rare_hits_too_seldom() -> None:
-    assert min(coverage_of_means((8,) * 5, 200, "bootstrap")) < 0.5
+@pytest.mark.parametrize("name", DESIGNS)
+def test_the_interval_of_a_difference_covers_93_percent_or_more(name: str) -> None:
+    covered = coverage_of_differences(DESIGNS[name], 300)
+    print(f"{name}: {covered:.4f}")
+    assert covered >= 0.93
+    assert covered <= 0.98 or sum(DESIGNS[name].sizes) < 150

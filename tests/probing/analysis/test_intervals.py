@@ -13,8 +13,11 @@ from probing.analysis.accuracy import proportion
 from probing.analysis.intervals import (
     cluster_interval,
     degrees_of_freedom,
+    evened,
+    figure_interval,
+    group_means,
     jackknife_error,
-    mean_of_shares,
+    mean_interval,
     over_seeds,
     wilson,
     without_seed,
@@ -43,33 +46,65 @@ def test_the_interval_of_none_begins_at_0_and_that_of_all_ends_at_1() -> None:
 parts = st.lists(st.tuples(st.integers(1, 300), st.floats(0, 1)), min_size=1, max_size=30)
 
 
-@given(parts)
-def test_a_mean_of_shares_lies_within_an_interval_that_has_a_width(drawn: list[tuple[int, float]]) -> None:
+def binary(drawn: list[tuple[int, float]]) -> tuple[Floats, Floats, Floats]:
+    """Numbers, shares and variances of right answers of several parts."""
     n = np.array([size for size, _ in drawn], float)
     shares = np.array([round(size * share) / size for size, share in drawn])
-    low, high = mean_of_shares(shares, n)
+    return n, shares, shares * (1 - shares)
+
+
+@given(parts)
+def test_a_mean_of_shares_lies_within_an_interval_that_has_a_width(drawn: list[tuple[int, float]]) -> None:
+    n, shares, spreads = binary(drawn)
+    low, high = mean_interval(n, shares, spreads)
     assert 0 <= low <= shares.mean() + 1e-9
     assert shares.mean() - 1e-9 <= high <= 1
     assert high - low > 1 / (2 + n.sum())
 
 
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_the_mean_of_a_single_share_has_wilsons_interval(counts: tuple[int, int]) -> None:
+def test_the_share_of_right_answers_of_a_single_part_has_wilsons_interval(counts: tuple[int, int]) -> None:
     right, n = counts
-    assert mean_of_shares(np.array([right / n]), np.array([float(n)])) == pytest.approx(wilson(right / n, n))
+    answers = (np.arange(n) < right).astype(float)
+    assert figure_interval(answers, np.zeros(n, dtype=np.int64)) == pytest.approx(wilson(right / n, n))
 
 
 def test_parts_that_are_wholly_right_or_wholly_wrong_count_as_their_items_if_they_are_equal() -> None:
     for share in (0.0, 1.0):
-        assert mean_of_shares(np.full(3, share), np.full(3, 8.0)) == pytest.approx(wilson(share, 24))
-    low, high = mean_of_shares(np.array([0.0, 1.0]), np.array([8.0, 8.0]))
+        assert mean_interval(*binary([(8, share)] * 3)) == pytest.approx(wilson(share, 24))
+    low, high = mean_interval(*binary([(8, 0.0), (8, 1.0)]))
     assert low < 0.4 < 0.6 < high, "their mean is not certain"
-    assert np.isnan(mean_of_shares(np.array([0.5, np.nan]), np.array([10.0, 0.0]))).all(), "a part without items"
+    assert np.isnan(mean_interval(np.array([10.0, 0.0]), np.array([0.5, 0.0]), np.zeros(2))).all(), "an empty part"
 
 
 def test_the_worked_examples_of_the_methods() -> None:
-    assert mean_of_shares(np.array([0.5, 0.9]), np.array([60.0, 20.0])) == pytest.approx((0.595, 0.787), abs=5e-4)
-    assert mean_of_shares(np.zeros(3), np.array([8.0, 8.0, 30.0])) == pytest.approx((0, 0.108), abs=5e-4)
+    assert mean_interval(*binary([(60, 0.5), (20, 0.9)])) == pytest.approx((0.595, 0.787), abs=5e-4)
+    assert mean_interval(*binary([(8, 0.0), (8, 0.0), (30, 0.0)])) == pytest.approx((0, 0.108), abs=5e-4)
+    answers = np.repeat([1.0, 0.5, 0.0], [20, 60, 20])
+    assert figure_interval(answers, np.zeros(100, dtype=np.int64)) == pytest.approx((0.438, 0.562), abs=5e-4)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0.1, 3)), min_size=2, max_size=20))
+def test_evened_figures_have_the_weighted_mean_and_its_error(drawn: list[tuple[float, float]]) -> None:
+    figures, weights = (np.array(column) for column in zip(*drawn, strict=True))
+    even = evened(figures, weights, np.zeros(len(figures), dtype=np.int64))
+    mean = np.average(figures, weights=weights)
+    assert even.mean() == pytest.approx(mean)
+    squares = (weights**2 * (figures - mean) ** 2).sum() / weights.sum() ** 2
+    assert even.var() / len(even) == pytest.approx(squares, abs=1e-12)
+
+
+def test_all_wordings_and_languages_of_a_fact_are_one_question() -> None:
+    facts = pd.DataFrame([(fact, language, t) for fact in range(40) for language in ("en", "ar") for t in (0, 1)])
+    rows = facts.set_axis(["fact", "language", "template"], axis=1).assign(
+        relation="P1", subject_id=lambda t: t["fact"].map("Q{}".format)
+    )
+    rows["index"] = 2 * rows["fact"] + (rows["language"] == "ar")
+    (row,) = group_means(rows, rows["fact"] < 10, "overall").to_dict("records")
+    assert (row["value"], row["n"]) == (0.25, 80)
+    assert (row["low"], row["high"]) == pytest.approx(wilson(0.25, 40))
+    (row,) = group_means(rows, (rows["fact"] + rows["template"]) % 2 == 0, "overall").to_dict("records")
+    assert row["high"] - row["low"] < 0.05 or row["value"] == 0.5
 
 
 weights = st.integers(2, 30).flatmap(lambda k: arrays.arrays(float, k, elements=st.floats(1, 500)))

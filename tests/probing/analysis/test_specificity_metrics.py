@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probing.analysis.intervals import cluster_interval, mean_of_shares, wilson
+from probing.analysis.intervals import cluster_interval, figure_interval, wilson
 from probing.analysis.specificity_metrics import (
     common_answers,
     common_pairs,
@@ -97,9 +97,9 @@ def test_the_mean_is_clustered_by_relation() -> None:
     assert table.loc[("specificity", "P1"), ["cluster_low", "cluster_high"]].isna().all()
 
 
-def test_the_interval_of_the_mean_is_that_of_a_mean_of_shares() -> None:
+def test_the_interval_of_the_mean_draws_pairs_within_relations() -> None:
     pairs = [row(relation, i, -1 if i < hits else -3) for relation, hits in (("P1", 3), ("P2", 1)) for i in range(4)]
-    expected = mean_of_shares(np.array([0.75, 0.25]), np.array([4.0, 4.0]))
+    expected = figure_interval(np.array([1, 1, 1, 0, 1, 0, 0, 0.0]), np.repeat([0, 1], 4))
     assert tuple(scores(*pairs).loc[("specificity", "all"), ["low", "high"]]) == pytest.approx(expected)
 
 

@@ -1,0 +1,171 @@
+"""The verdict on two results: better, worse, or cannot be told apart, with the interval and the p-value behind it.
+
+Two results are compared on the questions that both have answered; a question is a fact with all its wordings and
+languages. Interval and p-value come from one rule, so that an interval without 0 has p < 0.05, and the other way round:
+
+- Shares of right answers: McNemar's exact test on the questions on which the results differ, and the interval that
+  belongs to it. It combines Wilson's interval of the share of these questions with that of Clopper and Pearson (1934),
+  which inverts the test, of how they divide (the MOVER method for a product, after Donner and Zou 2012).
+- All other means, over wordings or over relations that weigh equally: the difference, and its standard error if
+  questions are drawn again within the relations (Miller 2024, sections 2.2 and 4.2).
+
+Of several pairs, the verdict on each counts after Holm's (1979) correction for all of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import bdtr, betaincinv, ndtr
+
+from probing.analysis.intervals import Z, stratified_error
+from probing.arrays import Floats, Ints
+
+BETTER, WORSE, ALIKE = "better", "worse", "cannot be told apart"
+SIGNIFICANT = 0.05
+# Variance of a question's difference that is added to those of all: that of four more questions of which each result
+# has two right that the other has wrong (after Agresti and Min 2005). Without them, a difference that is the same on
+# all of a few questions would seem certain.
+MORE_VARIANCE = 4
+ROWS_AT_ONCE = 32  # of all pairs, so that the differences within each relation fit into memory
+
+
+def verdict(difference: float, p: float) -> str:
+    """Return whether the first of two results is better or worse than the second, given first minus second."""
+    if not p < SIGNIFICANT:
+        return ALIKE
+    return BETTER if difference > 0 else WORSE
+
+
+def p_of_interval(difference: float, low: float, high: float) -> float:
+    """Return the p-value of a difference with this 95 % interval: below 0.05 where 0 is outside, else at least 0.05."""
+    reach = difference - low if difference > 0 else high - difference
+    return float(2 * ndtr(-Z * abs(difference) / reach)) if reach > 0 else float(difference == 0)
+
+
+def holm(p: pd.Series) -> pd.Series:
+    """Correct p-values for their number (Holm 1979).
+
+    The smallest is multiplied by n, the next by n - 1 and so on; corrected values never decrease in that order.
+    """
+    ascending = p.sort_values()
+    corrected = (ascending * np.arange(len(p), 0, -1)).cummax().clip(upper=1)
+    return corrected.reindex(p.index)
+
+
+def undecided(p: Floats) -> int:
+    """Return how many of all pairs of results cannot be told apart after Holm's correction, and at least 1.
+
+    `p`: of shape (results, results). Those pairs can be told apart whose p-value times this number is below 0.05:
+    Holm's procedure ends with this factor.
+    """
+    ascending = np.sort(p[np.triu_indices(len(p), 1)])
+    told_apart = ascending * np.arange(len(ascending), 0, -1) < SIGNIFICANT
+    return max(1, len(ascending) - int(np.logical_and.accumulate(told_apart).sum()))
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All pairs of results; every array has the shape (results, results).
+
+    `n`: how many questions both have answered. `gained`: on how many of these only the row's result is right.
+    `difference`: the row's figure minus the column's. `error`: its standard error; NaN where both figures are shares of
+    right answers, for which the exact test is.
+    """
+
+    n: Floats
+    gained: Floats
+    difference: Floats
+    error: Floats
+
+    @property
+    def p(self) -> Floats:
+        """The two-sided p-values.
+
+        Of shares, it is how often the questions that differ divide so unequally, or more so, if either side is as
+        likely.
+        """
+        fewer, differing = np.minimum(self.gained, self.gained.T), self.gained + self.gained.T
+        exact = np.minimum(1, 2 * bdtr(fewer, differing.astype(np.int64), 0.5))
+        p: Floats = np.where(np.isnan(self.error), exact, 2 * ndtr(-np.abs(self.difference) / self.error))
+        return p
+
+    @property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """The 95 % intervals of the differences."""
+        exact = _lowest(self.gained, self.gained.T, self.n)
+        low: Floats = np.where(np.isnan(self.error), exact, self.difference - Z * self.error)
+        return low, -low.T
+
+
+def _lowest(gained: Floats, lost: Floats, n: Floats) -> Floats:
+    """Return the lower end of the interval of (gained - lost) / n.
+
+    The difference is the product of the share of questions that differ and of the balance among these, from -1 to 1.
+    The lower end is 0 where that of the balance is: there, by the exact test, p is 0.05.
+    """
+    differing = gained + lost
+    share, balance = differing / n, np.divide(gained - lost, differing, out=np.zeros_like(n), where=differing > 0)
+    least = np.where(gained > 0, 2 * betaincinv(np.maximum(gained, 1), lost + 1, 0.025) - 1, -1)
+    scale, centre = 1 + Z**2 / n, share + Z**2 / (2 * n)
+    half = Z * np.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
+    # What lies on the side of 0 of the difference: fewer differing questions, or more of them where the end is below 0.
+    reach = np.where(least > 0, share - (centre - half) / scale, (centre + half) / scale - share)
+    squared = (share * (balance - least)) ** 2 + reach**2 * np.abs(balance**2 - (balance - least) ** 2)
+    low: Floats = share * balance - np.sqrt(squared)
+    return low
+
+
+def paired(figures: Floats, parts: Ints) -> Pairs:
+    """Compare all results with each other.
+
+    `figures`: of each question and result, shape (questions, results), NaN where a question does not count. `parts`:
+    the number of each question's part. Parts weigh equally; a plain mean over questions has one part.
+    """
+    # Numbers of questions are exact in single precision, up to 2^24.
+    answered, right, wrong = (holds.astype(np.float32) for holds in (~np.isnan(figures), figures == 1, figures == 0))
+    n, gained = ((one.T @ other).astype(float) for one, other in ((answered, answered), (right, wrong)))
+    undivided = (answered - right - wrong).T @ answered == 0
+    is_share = undivided & undivided.T & (parts.max(initial=0) == 0)
+    if is_share.all():
+        return Pairs(n, gained, (gained - gained.T) / n, np.full_like(n, np.nan))
+    difference, error = _differences(np.nan_to_num(figures), answered.astype(float), parts)
+    return Pairs(n, gained, difference, np.where(is_share, np.nan, error))
+
+
+def _differences(figures: Floats, counts: Floats, parts: Ints) -> tuple[Floats, Floats]:
+    """Return the differences of all results and their standard errors, which are computed some rows at a time.
+
+    `counts`: 1 where a question counts for a result, else 0.
+    """
+    members = [np.flatnonzero(parts == part) for part in np.unique(parts)]
+    results = figures.shape[1]
+    difference, error = np.zeros((results, results)), np.zeros((results, results))
+    for start in range(0, results, ROWS_AT_ONCE):
+        rows, columns = slice(start, start + ROWS_AT_ONCE), slice(start, results)
+        found = _first_differences(figures[:, columns], counts[:, columns], members)
+        difference[rows, columns], error[rows, columns] = found
+        difference[columns, rows], error[columns, rows] = -found[0].T, found[1].T
+    return difference, error
+
+
+def _first_differences(figures: Floats, counts: Floats, members: Sequence[Ints]) -> tuple[Floats, Floats]:
+    """Return the differences of the first results from all of them, and their standard errors."""
+    parts = [_changes(figures[rows], counts[rows]) for rows in members]
+    n, means, spreads = (np.stack(of_parts) for of_parts in zip(*parts, strict=True))
+    errors = stratified_error(n, means, spreads)
+    shared = n > 0
+    number = shared.sum(axis=0)
+    one_question = np.divide(1, n, out=np.zeros_like(n), where=shared).sum(axis=0) / number**2
+    return means.sum(axis=0) / number, np.sqrt(errors**2 + MORE_VARIANCE * one_question**2)
+
+
+def _changes(figures: Floats, counts: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return how many questions the first results share with all of them, and mean and variance of the changes."""
+    own, answered = figures[:, :ROWS_AT_ONCE], counts[:, :ROWS_AT_ONCE]
+    n = answered.T @ counts
+    divisor = np.maximum(n, 1)
+    means = (own.T @ counts - answered.T @ figures) / divisor
+    squares = ((own**2).T @ counts + answered.T @ figures**2 - 2 * own.T @ figures) / divisor
+    return n, means, np.maximum(squares - means**2, 0)
