@@ -17,10 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.special import bdtr, betaincinv, ndtr
 
 from probing.analysis.intervals import Z, stratified_error
-from probing.arrays import Floats, Ints
+from probing.arrays import Bools, Floats, Ints
 
 BETTER, WORSE, ALIKE = "better", "worse", "cannot be told apart"
 SIGNIFICANT = 0.05
@@ -28,7 +29,7 @@ SIGNIFICANT = 0.05
 # has two right that the other has wrong (after Agresti and Min 2005). Without them, a difference that is the same on
 # all of a few questions would seem certain.
 MORE_VARIANCE = 4
-ROWS_AT_ONCE = 32  # of all pairs, so that the differences within each relation fit into memory
+ROWS_AT_ONCE = 64  # of all pairs, so that the differences within each relation fit into memory
 
 
 def verdict(difference: float, p: float) -> str:
@@ -126,12 +127,19 @@ def paired(figures: Floats, parts: Ints) -> Pairs:
     # Numbers of questions are exact in single precision, up to 2^24.
     answered, right, wrong = (holds.astype(np.float32) for holds in (~np.isnan(figures), figures == 1, figures == 0))
     n, gained = ((one.T @ other).astype(float) for one, other in ((answered, answered), (right, wrong)))
-    undivided = (answered - right - wrong).T @ answered == 0
-    is_share = undivided & undivided.T & (parts.max(initial=0) == 0)
+    is_share = _are_shares(answered - right - wrong, answered) if parts.max(initial=0) == 0 else np.zeros_like(n, bool)
     if is_share.all():
         return Pairs(n, gained, (gained - gained.T) / n, np.full_like(n, np.nan))
     difference, error = _differences(np.nan_to_num(figures), answered.astype(float), parts)
     return Pairs(n, gained, difference, np.where(is_share, np.nan, error))
+
+
+def _are_shares(divided: NDArray[np.float32], answered: NDArray[np.float32]) -> Bools:
+    """Tell for all pairs whether no question that both answered is `divided`, neither wholly right nor wholly wrong."""
+    results = divided.shape[1]
+    undivided = divided.T @ answered == 0 if divided.any() else np.ones((results, results), bool)
+    are_shares: Bools = undivided & undivided.T
+    return are_shares
 
 
 def _differences(figures: Floats, counts: Floats, parts: Ints) -> tuple[Floats, Floats]:
@@ -139,21 +147,22 @@ def _differences(figures: Floats, counts: Floats, parts: Ints) -> tuple[Floats, 
 
     `counts`: 1 where a question counts for a result, else 0.
     """
-    members = [np.flatnonzero(parts == part) for part in np.unique(parts)]
+    order = np.argsort(parts, kind="stable")
+    starts = np.flatnonzero(np.diff(parts[order]))  # the last places of all parts but one
+    of_parts = list(zip(*(np.split(table[order], starts + 1) for table in (figures, figures**2, counts)), strict=True))
     results = figures.shape[1]
     difference, error = np.zeros((results, results)), np.zeros((results, results))
     for start in range(0, results, ROWS_AT_ONCE):
         rows, columns = slice(start, start + ROWS_AT_ONCE), slice(start, results)
-        found = _first_differences(figures[:, columns], counts[:, columns], members)
+        found = _mean_change([_changes(*(table[:, columns] for table in tables)) for tables in of_parts])
         difference[rows, columns], error[rows, columns] = found
         difference[columns, rows], error[columns, rows] = -found[0].T, found[1].T
     return difference, error
 
 
-def _first_differences(figures: Floats, counts: Floats, members: Sequence[Ints]) -> tuple[Floats, Floats]:
-    """Return the differences of the first results from all of them, and their standard errors."""
-    parts = [_changes(figures[rows], counts[rows]) for rows in members]
-    n, means, spreads = (np.stack(of_parts) for of_parts in zip(*parts, strict=True))
+def _mean_change(changes: Sequence[tuple[Floats, Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Return the mean over parts of the changes in each, and its standard error."""
+    n, means, spreads = (np.stack(of_parts) for of_parts in zip(*changes, strict=True))
     errors = stratified_error(n, means, spreads)
     shared = n > 0
     number = shared.sum(axis=0)
@@ -161,11 +170,18 @@ def _first_differences(figures: Floats, counts: Floats, members: Sequence[Ints])
     return means.sum(axis=0) / number, np.sqrt(errors**2 + MORE_VARIANCE * one_question**2)
 
 
-def _changes(figures: Floats, counts: Floats) -> tuple[Floats, Floats, Floats]:
+def _changes(figures: Floats, squares: Floats, counts: Floats) -> tuple[Floats, Floats, Floats]:
     """Return how many questions the first results share with all of them, and mean and variance of the changes."""
-    own, answered = figures[:, :ROWS_AT_ONCE], counts[:, :ROWS_AT_ONCE]
-    n = answered.T @ counts
+    first = slice(ROWS_AT_ONCE)
+    if counts.all():  # as on most benchmarks: all products but one are sums
+        sums, of_squares = figures.sum(axis=0), squares.sum(axis=0)
+        n = np.full((len(sums[first]), len(sums)), float(len(figures)))
+        change, square = sums[first, None] - sums, of_squares[first, None] + of_squares
+    else:
+        own = counts[:, first].T
+        n = own @ counts
+        change = figures[:, first].T @ counts - own @ figures
+        square = squares[:, first].T @ counts + own @ squares
     divisor = np.maximum(n, 1)
-    means = (own.T @ counts - answered.T @ figures) / divisor
-    squares = ((own**2).T @ counts + answered.T @ figures**2 - 2 * own.T @ figures) / divisor
-    return n, means, np.maximum(squares - means**2, 0)
+    means = change / divisor
+    return n, means, np.maximum((square - 2 * figures[:, first].T @ figures) / divisor - means**2, 0)
