@@ -27,13 +27,11 @@ FIRST_RUN = "SELECT min(id) FROM leaderboard_run WHERE artefact <> ''"
 SECOND_RUN = f"SELECT min(id) FROM leaderboard_run WHERE artefact <> '' AND id > ({FIRST_RUN})"
 LARGE_RUN = "SELECT max(id) FROM leaderboard_run WHERE artefact <> ''"
 WAITING_RUN = "SELECT max(id) FROM leaderboard_run WHERE state = 'queued'"
-PUBLISHED_RUN = "SELECT min(id) FROM leaderboard_run WHERE provenance = 'published'"
 RUNS = {
     "first": FIRST_RUN,
     "second": SECOND_RUN,
     "large": LARGE_RUN,
     "waiting": WAITING_RUN,
-    "published": PUBLISHED_RUN,
 }
 PAGES = (
     "/",
@@ -46,7 +44,6 @@ PAGES = (
     "/benchmarks/synthetic-1/relations/R1/",
     "/models/synthetic/model-00000/",
     "/runs/{first}/",
-    "/runs/{published}/",
     "/runs/{waiting}/",
     "/runs/{large}/items/",
     "/runs/{large}/items/?search=subject+77",

@@ -124,7 +124,7 @@ def _question(row: Row, relation: Relation | None) -> str:
 
 
 def _timestamp(run: Run) -> str:
-    """Return when the run was finished, in seconds since 1970; published figures have the time of their import."""
+    """Return when the run was finished, in seconds since 1970, or when it was stored where that is not known."""
     return f"{(run.finished or run.created or timezone.now()).timestamp():.0f}"
 
 
@@ -138,11 +138,11 @@ def _folder(model: Model) -> str:
 
 
 def _source(run: Run, root: str) -> Json:
-    own = run.provenance in (Run.Provenance.MEASURED, Run.Provenance.BASELINE) and not run.reference
+    own = not run.reference
     return {
         "source_name": SITE,
         "source_type": "evaluation_run" if run.artefact else "documentation",
-        "source_organization_name": SITE if own else run.reference or SITE,
+        "source_organization_name": SITE if own else run.reference,
         "source_organization_url": root if own else run.reference_url or root,
         "evaluator_relationship": "third_party",
         "additional_details": {
@@ -188,8 +188,7 @@ def _model(run: Run) -> Json:
 
 
 def _result(run: Run, score: Score) -> Json:
-    command = reproduction.command(run) if run.provenance in reproduction.REPRODUCIBLE else ""
-    arguments = {"generation_args": {"execution_command": command}} if command else {}
+    arguments = {"generation_args": {"execution_command": reproduction.command(run)}}
     return {
         "evaluation_result_id": f"{score.metric}/{score.dimension}/{score.group}",
         "evaluation_name": run.benchmark.name,

@@ -6,7 +6,7 @@ from datetime import date
 
 from django.utils.text import slugify
 
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.models import Benchmark, Entry, Run, Score
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import variant_in_words, with_part
 from leaderboard.probes.probe_pages import ProbePages
@@ -87,11 +87,11 @@ def run_reference(run: Run, pages: ProbePages, score: Score, address: str) -> Re
         details="; ".join(filter(None, facts)),
         address=address,
         part=f"run {run.pk}",
-        issued=run.finished.date() if run.finished and not run.is_published else None,
+        issued=run.finished.date() if run.finished else None,
     )
 
 
-def model_reference(name: str, figures: Sequence[tuple[Run, Score]], address: str, accessed: date) -> Reference:
+def model_reference(name: str, figures: Sequence[tuple[Entry, Score]], address: str, accessed: date) -> Reference:
     """Return how the page of a model is cited: its figures with their runs, as long as these are few."""
     listed = [_figure_of_run(run, score) for run, score in figures[:MOST_FIGURES]]
     more = len(figures) - len(listed)
@@ -120,7 +120,7 @@ def _latex(text: str) -> str:
     return "".join(LATEX.get(character, character) for character in visible(text))
 
 
-def figure_in_words(run: Run, metric: str, score: Score) -> str:
+def figure_in_words(run: Entry, metric: str, score: Score) -> str:
     """Return a figure with its interval and the number of its items; `metric`: the title of its metric."""
     note = interval_note(score.low, score.high)
     interval = f" ({note})" if note else ""
@@ -128,14 +128,14 @@ def figure_in_words(run: Run, metric: str, score: Score) -> str:
     return f"{within(metric)} {figure(score.value or 0.0)}{interval}{items}"
 
 
-def _figure_of_run(run: Run, score: Score) -> str:
+def _figure_of_run(run: Entry, score: Score) -> str:
     metric = with_part(pages_of(run.benchmark).metric_label(score.metric), score)
-    version = run.benchmark.version[:12]
-    return f"{run.benchmark.title} (version {version}, run {run.pk}): {figure_in_words(run, metric, score)}"
+    version, origin = run.benchmark.version[:12], run.citation if run.is_published else f"run {run.pk}"
+    return f"{run.benchmark.title} (version {version}, {origin}): {figure_in_words(run, metric, score)}"
 
 
 def _origin(run: Run) -> str:
-    """Return when the figure was measured, or who published it."""
+    """Return when the figure was measured, or who measured it elsewhere."""
     if run.reference:
         return f"{run.get_provenance_display().lower()}: {run.reference}"
     return f"{run.get_provenance_display().lower()} on {run.finished:%Y-%m-%d}" if run.finished else ""

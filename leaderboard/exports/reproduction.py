@@ -15,7 +15,6 @@ from probing.command_line.settings_flags import settings_words
 from probing.results.run_json import PACKAGES
 from probing.settings import Settings
 
-REPRODUCIBLE = (Run.Provenance.MEASURED, Run.Provenance.ELSEWHERE)
 MEASURING = {"python", *PACKAGES}
 VERSION = re.compile(r"\d[\w.!+-]*", re.ASCII)
 Fact = tuple[str, str]
@@ -31,9 +30,7 @@ def command(run: Run) -> str:
 
 
 def script(run: Run) -> str:
-    """Return the command below comments that name the weights and the packages; empty for a run measured nowhere."""
-    if run.provenance not in REPRODUCIBLE:
-        return ""
+    """Return the command below comments that name the weights and the packages."""
     packages = _packages(run)
     pins = _pins(packages)
     python = f"# Python {packages['python']}: pip install {' '.join(pins)}" if pins and "python" in packages else ""
@@ -102,7 +99,7 @@ def facts(run: Run) -> list[Fact]:
     rows = [
         ("Model", ", ".join(filter(None, [run.model.hub_id, run.model.weights_in_words, run.model.version_in_words]))),
         ("Benchmark", ", ".join(filter(None, [run.benchmark.title, f"version {version}", run.benchmark.licence]))),
-        ("Asked", plan(Settings.from_json(run.settings)) if run.provenance in REPRODUCIBLE else ""),
+        ("Asked", plan(Settings.from_json(run.settings))),
         ("Measured", _measured(run)),
         ("Software", _software(_packages(run))),
         ("Figures", _source(run) if run.state == Run.State.FINISHED else ""),

@@ -12,14 +12,13 @@ from typing import Any
 import pandas as pd
 from django.conf import settings
 from django.db import transaction
-from django.utils import timezone
 
 from leaderboard.figures.outcomes import store_shared_facts
-from leaderboard.models import Benchmark, Model, Run, RunEvent, Score
+from leaderboard.models import Benchmark, Run, Score
 from leaderboard.models.benchmark import named
-from probing.analysis.accuracy import BASELINES, CHANCE, MAJORITY, MOST_FREQUENT
+from probing.analysis.accuracy import BASELINES, CHANCE
 from probing.analysis.specificity_metrics import RARER
-from probing.baselines import UniformModel, baseline_scores, rarer_scores
+from probing.baselines import baseline_scores, rarer_scores
 from probing.benchmark import Benchmark as Content
 from probing.catalog import CATALOG
 from probing.curation.graph_samples import sample_graph
@@ -169,7 +168,7 @@ def _store(slug: str, probe: str, content: Content, facts: dict[str, object]) ->
     benchmark, _ = Benchmark.objects.update_or_create(
         slug=slug, version=content.version, probe=probe, defaults=facts | counts | {"main": main}
     )
-    store_chance(benchmark, plan_of(content, benchmark.settings_with({})))
+    store_baselines(benchmark, plan_of(content, benchmark.settings_with({})))
     _store_work(benchmark, content)
     return benchmark
 
@@ -250,76 +249,30 @@ def install_sample(graph: Path, slug: str = "", title: str = "", **choices: Any)
         return install(GRAPH_FORMAT, sample, slug, title)
 
 
-# Scores that need no model, stored as runs of each benchmark so that pages show them as any other row.
-#
-# Chance is what guessing reaches. The other baselines use how often answers are right (`probing.analysis.accuracy`), or
-# how often they occur in texts.
+# What is reached without a model. Chance is what guessing reaches; the other baselines use how often answers are right
+# (`probing.analysis.accuracy`), or how often they occur in texts.
 
 
-CHANCE_ID = UniformModel.card.id
-# The baselines that guess, of which the first is computed here and the second is that of BEAR's authors.
-GUESSES = (CHANCE_ID, "published/random-baseline")
-HUMANS = ("published/human",)  # what annotators reach, where authors publish it
-# The metric of each baseline with the name under which its run is stored.
-BASELINE_IDS = {
-    CHANCE: CHANCE_ID,
-    MAJORITY: "baseline/majority-answer",
-    MOST_FREQUENT: "baseline/most-frequent-answer",
-    RARER: "baseline/rarer-answer",
-}
+def store_baselines(benchmark: Benchmark, plan: Plan) -> None:
+    """Store what is reached without a model on this version; a baseline that cannot be computed is left out.
 
-
-def store_chance(benchmark: Benchmark, plan: Plan) -> Run | None:
-    """Store the runs of the baselines of this benchmark version, in place of older ones; return that of chance.
-
-    Returns None where the probe has no options to guess from. A baseline that cannot be computed has no run, and loses
-    the one that it had.
+    That of the rarer answer, which needs counts of words, stays until it is computed again.
     """
     scores = baseline_scores(plan)
-    runs = {
-        metric: _store_baseline(
-            benchmark, hub_id, plan.settings, scores[scores.metric == metric], "Computed from the answer spaces."
-        )
-        for metric, hub_id in BASELINE_IDS.items()
-        if (scores.metric == metric).any()
-    }
-    without_run = [BASELINE_IDS[metric] for metric in (CHANCE, *BASELINES) if metric not in runs]
-    stored = benchmark.runs.filter(provenance=Run.Provenance.BASELINE, settings_digest=plan.settings.digest)
-    stored.filter(model__hub_id__in=without_run).delete()
-    return runs.get(CHANCE)
+    overall = scores[(scores.dimension == "overall") & scores.value.notna()]
+    values = dict(zip(overall.metric, overall.value, strict=True))
+    rarer = {RARER: benchmark.baselines[RARER]} if RARER in benchmark.baselines else {}
+    benchmark.baselines = {name: values[name] for name in (CHANCE, *BASELINES) if name in values} | rarer
+    benchmark.save(update_fields=["baselines"])
 
 
-def store_rarer_answer(benchmark: Benchmark, plan: Plan, counts: Mapping[str, float], source: str) -> Run:
-    """Store what is reached by always choosing the rarer answer of a pair; `source` names where words were counted."""
+def store_rarer_answer(benchmark: Benchmark, plan: Plan, counts: Mapping[str, float]) -> float:
+    """Store and return what is reached by always choosing the rarer answer of a pair."""
     scores = rarer_scores(plan, counts)
-    return _store_baseline(
-        benchmark, BASELINE_IDS[RARER], plan.settings, scores, f"Computed from word frequencies in {source}."
-    )
-
-
-def _store_baseline(benchmark: Benchmark, hub_id: str, settings: Settings, scores: pd.DataFrame, how: str) -> Run:
-    """Store one baseline's run, with its scores under the name of the main metric and without intervals.
-
-    `how` becomes the message of the event that ends the run.
-    """
-    model, _ = Model.objects.get_or_create(hub_id=hub_id, commit="", source=Model.Source.PUBLISHED)
-    with transaction.atomic():
-        run, _ = Run.objects.update_or_create(
-            model=model,
-            benchmark=benchmark,
-            settings_digest=settings.digest,
-            defaults={
-                "settings": settings.to_json(),
-                "state": Run.State.FINISHED,
-                "provenance": Run.Provenance.BASELINE,
-                "finished": timezone.now(),
-            },
-        )
-        replace_scores(
-            run, scores.assign(metric=benchmark.main_metric, low=None, high=None, cluster_low=None, cluster_high=None)
-        )
-        RunEvent.objects.create(run=run, state=run.state, message=how)
-    return run
+    value = float(scores[scores.dimension == "overall"].value.iloc[0])
+    benchmark.baselines |= {RARER: value}
+    benchmark.save(update_fields=["baselines"])
+    return value
 
 
 # Scores of a run in the database.

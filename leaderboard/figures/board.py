@@ -1,7 +1,8 @@
-"""The figures of finished runs in one table, which front page, standings, profiles and API read.
+"""The figures of finished runs and of papers in one table, which front page, standings, profiles and API read.
 
-A row is a score, with what lists say of its run and its model. It is read with two queries and kept in Django's cache
-until the data change. Columns have Python's own values, so that a figure that is missing is None.
+A row is a score, with what lists say of its run and its model, or a printed figure, whose `run` is the number of its
+row below zero. It is read with three queries and kept in Django's cache until the data change. Columns have Python's
+own values, so that a figure that is missing is None.
 
 `settings` are what sets a run apart from the usual ones: pairs of a setting and its choice in words. `error` is the
 standard error over wordings, where it is known.
@@ -16,14 +17,15 @@ from django.core.cache import cache
 from django.db import connection
 
 from leaderboard.data_version import data_version
-from leaderboard.models import Run, Score
+from leaderboard.models import Model, Printed, Run, Score
 from leaderboard.models.model import weights_in_words
-from leaderboard.models.run import RunQuerySet
+from leaderboard.models.printed import printed_rows
+from leaderboard.models.run import RunQuerySet, run_url
 from probing.analysis.intervals import Z
 
 OVERALL = ("overall",)
 ERROR = "_sem"  # what follows the name of a metric whose standard error a score is
-RUN = ("benchmark", "provenance", "finished")
+RUN = ("benchmark", "provenance", "finished", "reference")
 MODEL = ("hub_id", "kind", "parameters", "family", "step")
 WEIGHTS = ("quantisation", "adapter_commit", "weights_file", "source")
 SIZES = {"100m": (0, 10**8), "1b": (10**8, 10**9), "10b": (10**9, 10**10), "more": (10**10, 10**16)}
@@ -69,7 +71,34 @@ def _read(
     )
     rows = list(scores.order_by("pk").values_list("run", *SCORE))
     table = _with_errors(pd.DataFrame(rows, columns=["run", *SCORE], dtype=object), set(metrics))
-    return table.merge(_facts(finished.newest_steps() if rows else finished.none()), on="run")
+    measured = table.merge(_facts(finished.newest_steps() if rows else finished.none()), on="run")
+    printed = _printed(benchmarks, metrics, dimensions, groups)
+    return pd.concat([measured, pd.DataFrame(printed, columns=measured.columns, dtype=object)], ignore_index=True)
+
+
+def _printed(
+    benchmarks: Sequence[int], metrics: Sequence[str], dimensions: Sequence[str], groups: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the rows of printed figures, which have no interval."""
+    asked = {"benchmark__in": benchmarks, "metric__in": metrics, "dimension__in": dimensions}
+    asked |= {"part__in": groups} if groups else {}
+    shared = dict.fromkeys((*SCORE, *RUN, "weights"), None) | {"weights": "", "is_measured": False}
+    return [
+        {
+            **shared,
+            **{name: getattr(row.model, name) for name in MODEL},
+            **{name: getattr(figure, name) for name in ("pk", "metric", "dimension", "value", "error", "n")},
+            "group": figure.part,
+            "run": row.pk,
+            "benchmark": row.benchmark_id,
+            "provenance": row.provenance,
+            "citation": row.citation,
+            "settings": tuple(map(tuple, row.group)),
+            "size": size_class(row.model.parameters),
+        }
+        for row in printed_rows(Printed.objects.filter(baseline=False, **asked))
+        for figure in row.figures
+    ]
 
 
 def _facts(runs: RunQuerySet) -> pd.DataFrame:
@@ -80,6 +109,7 @@ def _facts(runs: RunQuerySet) -> pd.DataFrame:
         for settings, *values in runs.values_list("group", "pk", *names)
     ]
     table = pd.DataFrame(rows, columns=["run", *RUN, *MODEL, "weights", "settings"], dtype=object)
+    table = table.rename(columns={"reference": "citation"})
     table["is_measured"] = table["provenance"] == Run.Provenance.MEASURED.value
     table["size"] = pd.Series(map(size_class, table["parameters"]), table.index, dtype=object)
     return table
@@ -104,6 +134,11 @@ def groups_of(
 ) -> pd.DataFrame:
     """Return the same as `board` for some groups of long dimensions, such as single relations; they are not kept."""
     return _read(sorted(benchmarks), sorted(metrics), sorted(set(dimensions)), sorted(set(groups)))
+
+
+def figure_url(figure: Any) -> str:
+    """Return the address of a figure's run, or that of the printed figures of its model."""
+    return run_url(figure.run) if figure.run > 0 else f"{Model(hub_id=figure.hub_id).get_absolute_url()}#published"
 
 
 def with_value(table: pd.DataFrame) -> pd.DataFrame:

@@ -1,8 +1,10 @@
-"""/board.parquet: every score of every finished run, with its provenance, as one file."""
+"""/board.parquet: every score of every finished run and every printed figure, with its provenance, as one file."""
 
+import json
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pandas as pd
@@ -15,7 +17,9 @@ from django.db.models.functions import Cast
 from filelock import FileLock
 
 from leaderboard.data_version import data_version
-from leaderboard.models import Run, Score
+from leaderboard.figures.board import ERROR
+from leaderboard.models import Printed, Run, Score
+from leaderboard.models.printed import printed_rows
 from probing.files.folders import new_file
 
 BATCH = 2_000  # scores that are in memory at once, about 50 MB with their texts
@@ -74,6 +78,29 @@ def _write(path: Path) -> None:
         for scores in _scores():
             rows = scores.merge(runs, on="run")
             file.write_table(pa.Table.from_pandas(rows, schema, preserve_index=False))
+        file.write_table(pa.Table.from_pylist(list(_printed()), schema))
+
+
+def _printed() -> Iterator[dict[str, Any]]:
+    """Yield printed figures, which have no run and no interval; their standard errors are scores of their own."""
+    for row in printed_rows(Printed.objects.all()):
+        facts = {
+            **{name: getattr(row.model, name) for name in ("commit", "revision", "step", "tokens", "weights_file")},
+            **{name: getattr(row.model, name) for name in ("adapter_commit", "kind", "parameters")},
+            "model": row.model.hub_id,
+            "benchmark": row.benchmark.slug,
+            "version": row.benchmark.version,
+            "probe": row.benchmark.probe,
+            "settings": json.dumps(row.settings),
+            "items_left_out": 0,
+            "provenance": row.provenance,
+            "reference": row.reference,
+        }
+        for figure in row.figures:
+            about = {"dimension": figure.dimension, "group": figure.part, "n": figure.n}
+            yield {**facts, **about, "metric": figure.metric, "value": figure.value}
+            if figure.error is not None:
+                yield {**facts, **about, "metric": f"{figure.metric}{ERROR}", "value": figure.error}
 
 
 def _runs() -> pd.DataFrame:

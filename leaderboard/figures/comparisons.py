@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, combinations, zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from leaderboard.figures import item_rows
 from leaderboard.figures.item_rows import Row
-from leaderboard.figures.runs import runs_with_figures, runs_with_items
+from leaderboard.figures.runs import model_printed, runs_with_figures, runs_with_items
 from leaderboard.figures.scores import OVERALL_SLICE, PART_SETTINGS, PARTS, Slice, main_scores, part_of
 from leaderboard.figures.variants import SIMILAR, common_name, is_of_similar_size
 from leaderboard.figures.verdicts import compared_with
-from leaderboard.models import Benchmark, Model, Run, Score
+from leaderboard.models import Benchmark, Entry, Model, Run, Score
 from leaderboard.models.benchmark import named
 from leaderboard.models.run import RunQuerySet
 from probing.analysis.breakdowns import CROSSED, group_names
@@ -60,18 +60,25 @@ class Comparison:
         return {tuple(pattern): count for pattern, count in zip(patterns.tolist(), counts.tolist(), strict=True)}
 
 
-def find_runs(names: Sequence[str], benchmark: str, among: RunQuerySet | None = None) -> list[Run]:
+def find_runs(names: Sequence[str], benchmark: str) -> list[Run]:
     """Return the runs that run numbers or model ids name, on one version of a benchmark that all of them have.
 
-    They are `among` these, or else among the runs whose answers are stored. Raises `BadInput` if a name has no such
-    run, or if no version is common to all.
+    They are among the runs whose answers are stored. Raises `BadInput` if a name has no such run, or if no version is
+    common to all.
     """
+    _refuse_too_many(names)
+    return _on_one_version(names, [_candidates(name, benchmark, runs_with_items()) for name in names])
+
+
+def _refuse_too_many(names: Sequence[str]) -> None:
     if len(names) > len(RESULT_NAMES):
         raise BadInput(
             f"Only {len(RESULT_NAMES)} runs can be compared.", f"Leave out {len(names) - len(RESULT_NAMES)} of them."
         )
-    runs_to_choose = runs_with_items() if among is None else among
-    candidates = [_candidates(name, benchmark, runs_to_choose) for name in names]
+
+
+def _on_one_version(names: Sequence[str], candidates: Sequence[Sequence[Any]]) -> list[Any]:
+    """Return one of each list of runs or printed rows, all on the first version where there are enough."""
     for benchmark_id in dict.fromkeys(run.benchmark_id for run in candidates[0]):
         on_benchmark = [[run for run in runs if run.benchmark_id == benchmark_id] for runs in candidates]
         if runs := _one_of_each(on_benchmark):
@@ -82,7 +89,7 @@ def find_runs(names: Sequence[str], benchmark: str, among: RunQuerySet | None = 
 class FigureBesideOthers(NamedTuple):
     """A run with the figure that stands for it, and what sets it apart from the usual settings, in words."""
 
-    run: Run
+    run: Entry
     score: Score | None
     settings: str = ""
 
@@ -97,10 +104,11 @@ def figures_side_by_side(
 ) -> list[FigureBesideOthers]:
     """Return the figures of one run of each name in every choice of settings and part in which all of them have one.
 
-    They are on the first benchmark where there are any, of the runs with figures, published ones included. Where there
-    are none, they are the runs of `find_runs` with the figures that these have.
+    They are on the first benchmark where there are any, of the runs with figures, and of printed rows. Where
+    there are none, they are the runs of `find_runs` with the figures that these have.
     """
-    candidates = [_candidates(name, benchmark, runs_with_figures()) for name in names]
+    _refuse_too_many(names)
+    candidates = [_with_printed(name, benchmark) for name in names]
     for benchmark_id in dict.fromkeys(run.benchmark_id for run in candidates[0]):
         on_benchmark = [[run for run in runs if run.benchmark_id == benchmark_id] for runs in candidates]
         scores = main_scores([run for runs in on_benchmark for run in runs], metric_of)
@@ -113,14 +121,26 @@ def figures_side_by_side(
         ]
         if len({row.run.pk for row in rows}) == len(rows) > 0:
             return rows
-    runs = find_runs(names, benchmark, runs_with_figures())
+    runs = _on_one_version(names, candidates)
     scores = main_scores(runs, metric_of)
     return [FigureBesideOthers(run, scores.get(run.pk)) for run in runs]
 
 
-def _by_choice(runs: Sequence[Run], scores: Mapping[int, Score]) -> dict[tuple[str, Slice], Run]:
+def _with_printed(name: str, benchmark: str) -> list[Entry]:
+    """Return the runs with figures that a name stands for, and behind them the printed rows, the last ones first."""
+    printed = [row for row in model_printed(name) if not benchmark or row.benchmark.name == benchmark]
+    try:
+        runs = _candidates(name, benchmark, runs_with_figures())
+    except BadInput:
+        if not printed:
+            raise
+        runs = []
+    return [*runs, *printed[::-1]]
+
+
+def _by_choice(runs: Sequence[Entry], scores: Mapping[int, Score]) -> dict[tuple[str, Slice], Entry]:
     """Map settings, in words, and the part of the items to the first run with a figure about them."""
-    by_choice: dict[tuple[str, Slice], Run] = {}
+    by_choice: dict[tuple[str, Slice], Entry] = {}
     for run in runs:
         score = scores.get(run.pk)
         if score and score.value is not None:
@@ -130,13 +150,13 @@ def _by_choice(runs: Sequence[Run], scores: Mapping[int, Score]) -> dict[tuple[s
     return by_choice
 
 
-def _one_of_each(candidates: Sequence[Sequence[Run]]) -> list[Run]:
+def _one_of_each(candidates: Sequence[Sequence[Entry]]) -> list[Entry]:
     """Return the first run of each list that none of the others has taken; nothing where a list has none left.
 
     Two lists have the same runs, or none in common, or one of them is a single run of the other. Therefore the shortest
     lists choose first, and no choice has ever to be taken back, however often a name is repeated.
     """
-    chosen: dict[int, Run] = {}
+    chosen: dict[int, Entry] = {}
     for number in sorted(range(len(candidates)), key=lambda number: len(candidates[number])):
         left = [run for run in candidates[number] if run not in chosen.values()]
         if not left:
@@ -145,7 +165,7 @@ def _one_of_each(candidates: Sequence[Sequence[Run]]) -> list[Run]:
     return [chosen[number] for number in range(len(candidates))]
 
 
-def _nothing_in_common(names: Sequence[str], candidates: Sequence[Sequence[Run]]) -> BadInput:
+def _nothing_in_common(names: Sequence[str], candidates: Sequence[Sequence[Entry]]) -> BadInput:
     """Return the error that says whether one run is named twice, or the benchmarks differ, or only their versions."""
     name, times = Counter(names).most_common(1)[0]
     if times > 1:
@@ -175,7 +195,7 @@ def _on(benchmark: str) -> str:
     return f" on {benchmark!r}" if benchmark else ""
 
 
-def shared_benchmarks(runs: Sequence[Run]) -> list[Benchmark]:
+def shared_benchmarks(runs: Sequence[Entry]) -> list[Benchmark]:
     """Return the other benchmarks on which each of these models has finished runs, by title. One query.
 
     The search begins with the models, of which there are few, so that it does not look at all runs.
@@ -258,17 +278,17 @@ REASONS: dict[str, Callable[[Run, Run], bool]] = {
 }
 
 
-def short_names(runs: Sequence[Run]) -> list[str]:
+def short_names(runs: Sequence[Entry]) -> list[str]:
     """Return the shortest name of each run that tells the runs apart.
 
     It is the model's name without its organisation and with the format of quantised weights, with the run's settings
     where another run has the same, then with the organisation, and in the end with the run's number.
     """
-    forms: list[Callable[[Run], str]] = [
+    forms: list[Callable[[Entry], str]] = [
         _own_name,
         lambda run: f"{_own_name(run)} ({run.variant})" if run.variant else _own_name(run),
         lambda run: run.name,
-        lambda run: f"{run.name}, run {run.pk}",
+        lambda run: f"{run.name}, {f'run {run.pk}' if run.pk > 0 else f'row {-run.pk}'}",
     ]
     names = [""] * len(runs)
     for form in forms:
@@ -278,7 +298,7 @@ def short_names(runs: Sequence[Run]) -> list[str]:
     return names
 
 
-def _own_name(run: Run) -> str:
+def _own_name(run: Entry) -> str:
     name = run.model.hub_id.rpartition("/")[-1]
     weights = run.model.quantisation or ("GGUF" if run.model.weights_file else "")
     return f"{name} ({weights})" if weights else name

@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from urllib.parse import unquote
 
+from django.db.models import Q
 from django.urls import reverse
 
 from leaderboard.models import Benchmark, Model, Run
+from leaderboard.models.printed import PUBLISHED
 
-Provenance = Run.Provenance
-REPORTED = (Provenance.PUBLISHED, Provenance.ELSEWHERE)
+REPORTED = (PUBLISHED, Run.Provenance.ELSEWHERE.value)
 SIZE_TITLES = {"100m": "below 100 M", "1b": "100 M to 1 B", "10b": "1 B to 10 B", "more": "10 B and more"}
 
 
@@ -43,8 +44,9 @@ def near_models(text: str, hub_ids: Iterable[str]) -> list[str]:
 
 
 def models_of(benchmark: Benchmark) -> Iterable[str]:
-    """Return the ids of models with runs on a benchmark. One query."""
-    return Model.objects.filter(runs__benchmark=benchmark).values_list("hub_id", flat=True).distinct()
+    """Return the ids of models with runs or printed figures on a benchmark. One query."""
+    models = Model.objects.filter(Q(runs__benchmark=benchmark) | Q(printed__benchmark=benchmark))
+    return models.values_list("hub_id", flat=True).distinct()
 
 
 def _addresses() -> dict[str, tuple[str, str]]:

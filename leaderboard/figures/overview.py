@@ -13,20 +13,20 @@ from typing import Any
 import pandas as pd
 from django.db.models import Q
 
-from leaderboard.figures.benchmarks import BASELINE_IDS, GUESSES, HUMANS
 from leaderboard.figures.board import WEIGHTS, board, rows_of, usual, with_value
-from leaderboard.figures.runs import ANY_VERSION, OPEN, State
-from leaderboard.figures.scores import DOMAIN, MAIN_DIMENSIONS, PARTS, Slice, main_part, parts_among
+from leaderboard.figures.runs import ANY_VERSION, OPEN
+from leaderboard.figures.scores import DOMAIN, MAIN_DIMENSIONS, OVERALL_SLICE, PARTS, Slice, main_part, parts_among
 from leaderboard.figures.verdicts import level_with
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, Printed, Run
 from leaderboard.models.model import weights_in_words
-from probing.analysis.accuracy import MAJORITY
+from leaderboard.models.printed import PUBLISHED
+from probing.analysis.accuracy import CHANCE, MAJORITY
 
-Provenance = Run.Provenance
+MEASURED, ELSEWHERE = Run.Provenance.MEASURED.value, Run.Provenance.ELSEWHERE.value
 # Whose figure a model has on a benchmark, where several have one.
-PREFERENCE = (Provenance.MEASURED.value, Provenance.ELSEWHERE.value, Provenance.PUBLISHED.value)
-# What is reached without a model, and by people, by the ids under which it is stored.
-REFERENCES = {"chance": GUESSES, "commonest": (BASELINE_IDS[MAJORITY],), "human": HUMANS}
+PREFERENCE = (MEASURED, ELSEWHERE, PUBLISHED)
+REFERENCES = {"chance": CHANCE, "commonest": MAJORITY}  # what is reached without a model, as benchmarks state it
+HUMAN = "Human"  # as sources name what annotators reach
 MOST_GROUPS = 12  # columns; a benchmark with more groups shows those that most models have
 
 Key = tuple[str, str]  # a model's id, and what sets its weights apart from those of the hub
@@ -73,7 +73,8 @@ class Column:
     is shown. `part`: the group of items that the figures are about. `narrowed_by`: options of a run that choose such a
     group, so that a run with them is still comparable.
 
-    `version` is the one that the column is about, and `references` has what is reached there without a model.
+    `version` is the one that the column is about, and `references` has what is reached there without a model or by
+    people.
     `published`: the published figures of models whose figure was measured. `waiting`: models with an open run and no
     figure. `apart`: those whose published figures cannot stand in the column, as they are in other metrics, about other
     settings, or about another group of items.
@@ -87,7 +88,7 @@ class Column:
     narrowed_by: Collection[str] = ()
     metric: str = ""
     figures: Mapping[Key, Figure] = field(default_factory=dict)
-    references: Mapping[str, Figure] = field(default_factory=dict)
+    references: Mapping[str, float] = field(default_factory=dict)
     published: Mapping[Key, Figure] = field(default_factory=dict)
     waiting: Mapping[Key, Row] = field(default_factory=dict)
     apart: Mapping[Key, Row] = field(default_factory=dict)
@@ -124,35 +125,39 @@ def read(columns: Sequence[Column]) -> list[Column]:
     """Fill columns, and return those that have a figure or wait for one. Two queries beside those of the board."""
     numbers = [version.pk for column in columns for version in column.versions]
     scores = board(numbers, {metric for column in columns for metric in column.metrics}, MAIN_DIMENSIONS)
-    published = Run.objects.filter(state=State.FINISHED, provenance=Provenance.PUBLISHED).newest_steps()
-    apart, waiting = _mentions(published), _mentions(Run.objects.filter(state__in=OPEN))
+    printed, people = _printed()
+    waiting = _open_runs()
     for column in columns:
         about = (scores["dimension"] == column.part.dimension) & (scores["group"] == column.part.group)
         own = usual(with_value(scores[about & scores["metric"].isin(column.metrics)]), column.narrowed_by)
         _fill(column, [row for version in column.versions for row in rows_of(own[own["benchmark"] == version.pk])])
+        column.references = _references(column, people)
         column.waiting = _without_figure(waiting.get(column.slug, {}), column)
-        column.apart = _without_figure(apart.get(column.slug, {}), column, column.waiting)
+        column.apart = _without_figure(printed.get(column.slug, {}), column, column.waiting)
     return [column for column in columns if column.models]
 
 
 def _fill(column: Column, figures: Sequence[Figure]) -> None:
     """Show the first of the metrics that a model has, about the first version in which one has it."""
-    models = [figure for figure in figures if figure.provenance in PREFERENCE]
-    column.metric = next((name for name in column.metrics if any(figure.metric == name for figure in models)), "")
-    shown = [figure for figure in models if figure.metric == column.metric]
+    column.metric = next((name for name in column.metrics if any(figure.metric == name for figure in figures)), "")
+    shown = [figure for figure in figures if figure.metric == column.metric]
     if not shown:
         return
     about = {figure.benchmark for figure in shown}
     column.version = next(version for version in column.versions if version.pk in about)
     column.figures = _one_each(column, shown)
-    of_papers = _one_each(column, [figure for figure in shown if figure.provenance == Provenance.PUBLISHED])
+    of_papers = _one_each(column, [figure for figure in shown if figure.provenance == PUBLISHED])
     column.published = {key: figure for key, figure in of_papers.items() if column.figures[key] is not figure}
-    without_model = [f for f in figures if f.provenance == Provenance.BASELINE and f.metric == column.metric]
-    for name, ids in REFERENCES.items():
-        stored = [figure for figure in without_model if figure.hub_id in ids]
-        if stored:
-            first = min(stored, key=lambda figure: (column.is_about_other_items(figure), ids.index(figure.hub_id)))
-            column.references = {**column.references, name: first}
+
+
+def _references(column: Column, people: Mapping[tuple[int, str, Slice], float]) -> dict[str, float]:
+    """Return what is reached without a model on the items of a column, and what people reach."""
+    stated = column.version.baselines if column.part == OVERALL_SLICE else {}
+    known = {name: stated[key] for name, key in REFERENCES.items() if key in stated}
+    versions = [column.version, *column.versions]
+    keys = [(version.pk, column.metric, column.part) for version in versions]
+    human = next(({"human": people[key]} for key in keys if key in people), {})
+    return {**(known if column.metric == column.version.main_metric else {}), **human}
 
 
 def _one_each(column: Column, figures: Iterable[Figure]) -> dict[Key, Figure]:
@@ -160,7 +165,7 @@ def _one_each(column: Column, figures: Iterable[Figure]) -> dict[Key, Figure]:
 
     def preference(figure: Figure) -> tuple[int, bool, int]:
         about_others = column.is_about_other_items(figure)
-        return (PREFERENCE.index(figure.provenance), about_others, -figure.run)
+        return (PREFERENCE.index(figure.provenance), about_others, -abs(figure.run))
 
     one_each: dict[Key, Figure] = {}
     for figure in figures:
@@ -170,14 +175,30 @@ def _one_each(column: Column, figures: Iterable[Figure]) -> dict[Key, Figure]:
     return one_each
 
 
-def _mentions(runs: Any) -> dict[str, dict[Key, Row]]:
-    """Map slugs to the models that have any of these runs there, each with its newest run. One query."""
+def _printed() -> tuple[dict[str, dict[Key, Row]], dict[tuple[int, str, Slice], float]]:
+    """Map slugs to the models of which figures are printed there, and benchmarks to what people reach. One query.
+
+    What people reach is known by the benchmark's number, the metric and the part of the items.
+    """
+    mentions: dict[str, dict[Key, Row]] = {}
+    people: dict[tuple[int, str, Slice], float] = {}
+    for figure in Printed.objects.filter(benchmark__main=True).select_related("model", "benchmark").order_by("pk"):
+        model, part = figure.model, Slice(figure.dimension, figure.part)
+        if not figure.baseline:
+            facts = {name: getattr(model, name) for name in ("kind", "parameters", "family")}
+            mentions.setdefault(figure.benchmark.slug, {})[model.hub_id, model.weights_in_words] = facts
+        elif figure.name == HUMAN:
+            people[figure.benchmark_id, figure.metric, part] = figure.value
+    return mentions, people
+
+
+def _open_runs() -> dict[str, dict[Key, Row]]:
+    """Map slugs to the models that have an open run there, each with its newest one. One query."""
     facts = ("kind", "parameters", "family")
     names = ("benchmark__slug", "pk", "state", *(f"model__{name}" for name in (*facts, "hub_id", *WEIGHTS)))
+    runs = Run.objects.filter(state__in=OPEN, benchmark__main=True)
     mentions: dict[str, dict[Key, Row]] = {}
-    for slug, pk, state, *own, hub_id, quantisation, adapter, file, source in (
-        runs.filter(benchmark__main=True).order_by("pk").values_list(*names)
-    ):
+    for slug, pk, state, *own, hub_id, quantisation, adapter, file, source in runs.order_by("pk").values_list(*names):
         key = (hub_id, weights_in_words(quantisation, adapter, file, source))
         mentions.setdefault(slug, {})[key] = {"run": pk, "state": state, **dict(zip(facts, own, strict=True))}
     return mentions

@@ -11,34 +11,42 @@ from typing import Any, cast
 import pandas as pd
 
 from leaderboard.changed_settings import LEFT_OUT
-from leaderboard.figures.benchmarks import GUESSES
 from leaderboard.figures.board import board, rows_of, with_value
-from leaderboard.figures.scores import MAIN_DIMENSIONS, PART_SETTINGS, PARTS, Slice, main_part, main_scores, part_of
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.figures.scores import (
+    MAIN_DIMENSIONS,
+    PART_SETTINGS,
+    PARTS,
+    Slice,
+    chance_of,
+    main_part,
+    main_scores,
+    part_of,
+)
+from leaderboard.models import Benchmark, Entry, PrintedRow, Run, Score
+from leaderboard.models.printed import PUBLISHED
 
 SIMILAR = 2  # models of similar size have at most this many times the parameters, and at least this part of them
-SHOWN = (Run.Provenance.MEASURED, Run.Provenance.PUBLISHED, Run.Provenance.ELSEWHERE)
-COMPARED = (Run.Provenance.MEASURED.value, Run.Provenance.PUBLISHED.value)
+COMPARED = (Run.Provenance.MEASURED.value, PUBLISHED)
 Figure = Any  # a row of the board
 
 
-def profile(hub_id: str, runs: Sequence[Run], parameters: int | None) -> list[dict[str, Any]]:
+def profile(hub_id: str, runs: Sequence[Entry], parameters: int | None) -> list[dict[str, Any]]:
     """Return the model's figures that are shares between 0 and 1, one on each benchmark.
 
     A row has the `run` and its `score`, the figures of models of `similar` size with their `band` from the lowest to
-    the highest and their `median`, `chance`, what guessing reaches, and for a figure measured here as `published` the
-    published run about the same part of the items with its score.
+    the highest and their `median`, `chance`, what guessing reaches, and for a figure of a run as `published` the
+    printed row about the same part of the items with its score. Without a run, `run` is a printed row itself.
     """
-    finished = [run for run in runs if run.state == Run.State.FINISHED and run.provenance in SHOWN]
+    finished = [run for run in runs if isinstance(run, PrintedRow) or run.state == Run.State.FINISHED]
     scores = main_scores(finished, lambda benchmark: benchmark.main_metric)
     shares = {pk: score for pk, score in scores.items() if score.value is not None and 0 <= score.value <= 1}
-    by_name: dict[str, list[Run]] = {}
+    by_name: dict[str, list[Entry]] = {}
     for run in finished:
         if run.pk in shares:
             by_name.setdefault(run.benchmark.name, []).append(run)
     benchmarks = {run.benchmark_id: run.benchmark for of_one in by_name.values() for run in of_one}
     figures = levels(benchmarks)
-    similar, chance = similar_figures(hub_id, parameters, figures), chance_levels(figures)
+    similar = similar_figures(hub_id, parameters, figures)
     rows = []
     for of_one in by_name.values():
         run = _shown_run(of_one, shares, similar)
@@ -52,22 +60,22 @@ def profile(hub_id: str, runs: Sequence[Run], parameters: int | None) -> list[di
                 "similar": beside,
                 "band": (min(values), max(values)) if values else None,
                 "median": median(values) if values else None,
-                "chance": chance.get((run.benchmark_id, part)),
+                "chance": chance_of(run.benchmark, part),
                 "published": _published(run, of_one, shares),
             }
         )
     return rows
 
 
-def _published(run: Run, runs: Sequence[Run], scores: Mapping[int, Score]) -> tuple[Run, Score] | None:
-    """Return the newest published run about the same part as one that was measured, with its score."""
+def _published(run: Entry, runs: Sequence[Entry], scores: Mapping[int, Score]) -> tuple[PrintedRow, Score] | None:
+    """Return the last printed row about the same part as a run, with its score."""
     part = part_of(scores[run.pk])
-    others = [one for one in runs if one.is_published and part_of(scores[one.pk]) == part]
-    newest = max(others, key=lambda one: one.pk, default=None)
-    return None if run.is_published or newest is None else (newest, scores[newest.pk])
+    others = [one for one in runs if isinstance(one, PrintedRow) and part_of(scores[one.pk]) == part]
+    last = min(others, key=lambda one: one.pk, default=None)
+    return None if run.is_published or last is None else (last, scores[last.pk])
 
 
-def _shown_run(runs: Sequence[Run], scores: Mapping[int, Score], similar: Mapping[int, Sequence[Figure]]) -> Run:
+def _shown_run(runs: Sequence[Entry], scores: Mapping[int, Score], similar: Mapping[int, Sequence[Figure]]) -> Entry:
     """Choose one of a model's runs on a benchmark: measured here, with the usual settings, the newest or the last step.
 
     Where runs answered different items, as those of different languages do, it is one about the part that all pages
@@ -75,16 +83,16 @@ def _shown_run(runs: Sequence[Run], scores: Mapping[int, Score], similar: Mappin
     """
     first = main_part({part_of(scores[run.pk]) for run in runs})
 
-    def preference(run: Run) -> tuple[bool, bool, bool, int, float, int]:
+    def preference(run: Entry) -> tuple[bool, bool, bool, int, float, int]:
         measured = run.provenance == Run.Provenance.MEASURED
         step = inf if run.model.step is None else run.model.step
         part = part_of(scores[run.pk])
-        return (measured, not _group(run, part), part == first, len(_beside(run, part, similar)), step, run.pk)
+        return (measured, not _group(run, part), part == first, len(_beside(run, part, similar)), step, abs(run.pk))
 
     return max(runs, key=preference)
 
 
-def _beside(run: Run, part: Slice, similar: Mapping[int, Sequence[Figure]]) -> list[Figure]:
+def _beside(run: Entry, part: Slice, similar: Mapping[int, Sequence[Figure]]) -> list[Figure]:
     """Return one figure of each model of similar size about the same part of the items, in the settings of a run.
 
     It is a measured one where there is one.
@@ -98,7 +106,7 @@ def _beside(run: Run, part: Slice, similar: Mapping[int, Sequence[Figure]]) -> l
     return list(by_model.values())
 
 
-def _group(run: Run, part: Slice) -> str:
+def _group(run: Entry, part: Slice) -> str:
     """Return what sets a run apart besides having been asked only this part of the items."""
     return _words(run.group, part)
 
@@ -125,32 +133,10 @@ def similar_figures(hub_id: str, parameters: int | None, scores: pd.DataFrame) -
     of_size = scores["parameters"].fillna(0).between(parameters / SIMILAR, parameters * SIMILAR)
     similar = scores[of_size & scores["provenance"].isin(COMPARED) & (scores["hub_id"] != hub_id)]
     by_benchmark: dict[int, list[Figure]] = {}
-    for figure in sorted(rows_of(similar), key=lambda one: (inf if one.step is None else one.step, one.run)):
+    for figure in sorted(rows_of(similar), key=lambda one: (inf if one.step is None else one.step, abs(one.run))):
         if LEFT_OUT not in dict(figure.settings):
             by_benchmark.setdefault(figure.benchmark, []).append(figure)
     return by_benchmark
-
-
-def chance_levels(scores: pd.DataFrame) -> dict[tuple[int, Slice], float]:
-    """Map each benchmark and part to what guessing reaches in its main metric, where that is known."""
-    guesses = scores[(scores["provenance"] == Run.Provenance.BASELINE.value) & scores["hub_id"].isin(GUESSES)]
-    return {
-        (figure.benchmark, Slice(figure.dimension, figure.group)): figure.value
-        for figure in sorted(rows_of(guesses), key=lambda one: one.hub_id, reverse=True)
-    }
-
-
-def group_chance(benchmark: Benchmark, dimension: str) -> dict[str, float]:
-    """Map the groups of a dimension to what guessing reaches in them, where that is known. One query."""
-    scores = Score.objects.filter(
-        run__benchmark=benchmark,
-        run__provenance=Run.Provenance.BASELINE,
-        run__model__hub_id__in=GUESSES,
-        metric=benchmark.main_metric,
-        dimension=dimension,
-        value__isnull=False,
-    )
-    return {group: value or 0.0 for group, value in scores.values_list("group", "value")}
 
 
 def medians(figures: Sequence[Figure], metric: str, dimension: str, groups: Collection[str]) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """Lists of benchmarks, models and runs. The number of queries never depends on the number of rows."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.db.models import (
     Case,
@@ -18,7 +18,8 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
-from leaderboard.models import Benchmark, Model, Run
+from leaderboard.models import Benchmark, Entry, Model, Printed, PrintedRow, Run
+from leaderboard.models.printed import printed_rows
 from leaderboard.models.run import RunQuerySet
 
 State = Run.State
@@ -27,7 +28,7 @@ OPEN = (State.QUEUED, *WORKING, State.WAITING)
 # The version of published figures that are not about exactly the files and settings of measured runs.
 ANY_VERSION = "published"
 # Fields that no list of all runs of a benchmark shows. It reads `provenance_record` for the rows of one page
-# (`read_records`), and at once only for published runs, whose source is part of it.
+# (`read_records`).
 NOT_LISTED = ("provenance_record", "traceback", "log")
 MODELS_NAMED = 10  # models that a search names beside those of its own benchmark
 
@@ -52,22 +53,24 @@ def benchmarks() -> QuerySet[CountedBenchmark]:
     versions = Benchmark.objects.filter(slug=OuterRef(OuterRef("slug")), probe=OuterRef(OuterRef("probe")))
     with_published = versions.filter(Q(pk=OuterRef(OuterRef("pk"))) | Q(version=ANY_VERSION))
     measured = Run.objects.filter(benchmark=OuterRef("pk"), provenance=Run.Provenance.MEASURED)
-    published = Run.objects.filter(benchmark__in=with_published.values("pk"), provenance=Run.Provenance.PUBLISHED)
+    published = Printed.objects.filter(benchmark__in=with_published.values("pk"), baseline=False)
     starter_first = Case(When(slug="starter", then=Value(0)), default=Value(1), output_field=IntegerField())
     return (
         Benchmark.objects.filter(current=True)
-        .annotate(measured=_number_of_models(measured), published=_number_of_models(published))
+        .annotate(
+            measured=_number_of_models(measured.filter(state=State.FINISHED)), published=_number_of_models(published)
+        )
         .order_by("-measured", starter_first, "-main", "-published", "slug", "probe")
     )
 
 
-def _number_of_models(runs: QuerySet[Run]) -> Coalesce:
-    """Return how many models the finished ones of these runs have, as a subquery of its own.
+def _number_of_models(rows: QuerySet[Any]) -> Coalesce:
+    """Return how many models these rows are about, as a subquery of its own.
 
     A count in the outer query would need GROUP BY, and databases evaluate other subqueries again for each grouped row.
     """
-    finished = runs.filter(state=State.FINISHED).order_by().values("state")
-    return Coalesce(Subquery(finished.annotate(number=Count("model__hub_id", distinct=True)).values("number")), 0)
+    numbers = rows.order_by().annotate(one=Value(1)).values("one")
+    return Coalesce(Subquery(numbers.annotate(number=Count("model__hub_id", distinct=True)).values("number")), 0)
 
 
 def finished(benchmark: Benchmark) -> RunQuerySet:
@@ -76,31 +79,42 @@ def finished(benchmark: Benchmark) -> RunQuerySet:
 
 
 def finished_runs(benchmark: Benchmark) -> RunQuerySet:
-    """Return the finished runs of this version, with the figures that were published about exactly the same.
+    """Return the finished runs of this version.
 
     Of a model that was measured at several steps of its training, only the last one is included.
+    """
+    return _with_commits(finished(benchmark).newest_steps())
+
+
+def printed_on(benchmark: Benchmark) -> tuple[list[PrintedRow], list[PrintedRow]]:
+    """Return the rows of figures that are printed about exactly this version: of models, and of baselines. One query.
 
     Those about another sample or version are separate (`figures.standings.published_version`).
     """
-    return _with_commits(finished(benchmark).newest_steps())
+    rows = sorted(printed_rows(benchmark.printed.all()), key=lambda row: (row.model.hub_id, -row.pk))
+    return [row for row in rows if not row.first.baseline], [row for row in rows if row.first.baseline]
+
+
+def with_printed(benchmark: Benchmark) -> list[Entry]:
+    """Return the finished runs of this version by model, and behind them the printed rows about it. Two queries."""
+    return [*finished_runs(benchmark).order_by("model__hub_id", "pk"), *printed_on(benchmark)[0]]
 
 
 def runs_on(benchmark: Benchmark) -> list[Run]:
     """Return the finished runs of this version without what only their own pages show. They share their benchmark.
 
-    Each knows how many earlier steps of its training it stands for. Two queries at most.
+    Each knows how many earlier steps of its training it stands for. One query.
     """
     rows = finished_runs(benchmark).with_earlier_steps().select_related(None).select_related("model")
     runs = list(rows.defer(*NOT_LISTED))
     for run in runs:
         run.benchmark = benchmark
-    read_records(run for run in runs if run.is_published)
     return runs
 
 
-def read_records(runs: Iterable[Run]) -> None:
+def read_records(runs: Iterable[Entry]) -> None:
     """Read the records of those runs that were read without them. One query, or none if all have theirs."""
-    lacking = [run for run in runs if "provenance_record" not in run.__dict__]
+    lacking = [run for run in runs if isinstance(run, Run) and "provenance_record" not in run.__dict__]
     if lacking:
         stored = Run.objects.filter(pk__in=[run.pk for run in lacking])
         records = dict(stored.values_list("pk", "provenance_record"))
@@ -119,15 +133,13 @@ def runs_with_items() -> RunQuerySet:
 
     They were measured here, or elsewhere and imported.
     """
-    own = (Run.Provenance.MEASURED, Run.Provenance.ELSEWHERE)
-    runs = Run.objects.filter(state=State.FINISHED, provenance__in=own).exclude(artefact="")
+    runs = Run.objects.filter(state=State.FINISHED).exclude(artefact="")
     return _with_commits(runs).order_by("-finished", "-pk")
 
 
 def runs_with_figures() -> RunQuerySet:
-    """Return every finished run of a model, published ones included, the newest first."""
-    runs = Run.objects.filter(state=State.FINISHED).exclude(provenance=Run.Provenance.BASELINE)
-    return _with_commits(runs).order_by("-finished", "-pk")
+    """Return every finished run, the newest first."""
+    return _with_commits(Run.objects.filter(state=State.FINISHED)).order_by("-finished", "-pk")
 
 
 def _with_commits(runs: RunQuerySet) -> RunQuerySet:
@@ -152,21 +164,31 @@ def runs_beside(run: Run) -> list[Run]:
 
 
 def model_versions(hub_id: str) -> QuerySet[Model]:
-    """Return every commit of a model, the newest first; a row that only has published figures comes last."""
+    """Return every commit of a model, the newest first; a row that only has printed figures comes last."""
     published_last = Case(When(source=Model.Source.PUBLISHED, then=1), default=0)
     return Model.objects.filter(hub_id=hub_id).order_by(published_last, "-created", "-pk")
 
 
+def models_with_figures() -> QuerySet[Model]:
+    """Return the models that have a finished run or printed figures; some of them several times."""
+    return Model.objects.filter(Q(runs__state=State.FINISHED) | Q(printed__baseline=False))
+
+
 def models_named(part: str) -> list[Model]:
-    """Return models with finished runs on any benchmark whose id contains `part`, one row per id, ten at most.
+    """Return models with figures on any benchmark whose id contains `part`, one row per id, ten at most.
 
     Those whose own name or owner begins with it come first.
     """
-    runs = Run.objects.filter(state=State.FINISHED).exclude(provenance=Run.Provenance.BASELINE)
-    models = Model.objects.filter(hub_id__icontains=part, runs__in=runs)
+    models = models_with_figures().filter(hub_id__icontains=part)
     newest = models.values("hub_id").annotate(newest=Max("pk")).values("newest")
     begins = Case(When(Q(hub_id__istartswith=part) | Q(hub_id__icontains=f"/{part}"), then=0), default=1)
     return list(Model.objects.filter(pk__in=newest).order_by(begins, "hub_id")[:MODELS_NAMED])
+
+
+def model_printed(hub_id: str) -> list[PrintedRow]:
+    """Return all printed rows about a model, by benchmark. One query."""
+    rows = printed_rows(Printed.objects.filter(model__hub_id=hub_id))
+    return sorted(rows, key=lambda row: (row.benchmark.slug, not row.benchmark.main, row.benchmark.probe, row.pk))
 
 
 def model_runs(hub_id: str) -> RunQuerySet:

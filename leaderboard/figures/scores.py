@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from django.db.models import Max, Min, Q, QuerySet
 from django.urls import reverse
 
-from leaderboard.figures.board import groups_of, ordered, rows_of
-from leaderboard.figures.runs import finished, runs_on
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.figures.board import board, groups_of, ordered, rows_of, usual, with_value
+from leaderboard.figures.runs import finished, printed_on, runs_on
+from leaderboard.models import Benchmark, Entry, Printed, PrintedRow, Run, Score
+from probing.analysis.accuracy import CHANCE
 from probing.analysis.breakdowns import split_group
 from probing.analysis.culture_metrics import PAIR_IN_LANGUAGE
 from probing.analysis.details import DETAIL_METRICS
@@ -78,11 +79,22 @@ def dimension_order(dimension: str) -> int:
     return LAST.index(dimension) if dimension in LAST else -1
 
 
-def figures(runs: Iterable[Run]) -> dict[int, dict[tuple[str, str], Score]]:
+def scores_of(entries: Iterable[Entry], metrics: Collection[str] = (), dimensions: Collection[str] = ()) -> list[Score]:
+    """Return the scores of runs and printed rows, in stored order: all of them, or those named here. One query."""
+    entries = list(entries)
+    chosen = {"metric__in": metrics} if metrics else {}
+    chosen |= {"dimension__in": dimensions} if dimensions else {}
+    stored = Score.objects.filter(run__in=[entry.pk for entry in entries if isinstance(entry, Run)], **chosen)
+    printed = [score for entry in entries if isinstance(entry, PrintedRow) for score in entry.scores]
+    wanted = [score for score in printed if score.metric in (metrics or [score.metric])]
+    return [*stored.order_by("pk"), *(one for one in wanted if one.dimension in (dimensions or [one.dimension]))]
+
+
+def figures(runs: Iterable[Entry]) -> dict[int, dict[tuple[str, str], Score]]:
     """Map each run to its overall and per-relation scores by metric and group. One query."""
+    runs = list(runs)
     by_run: dict[int, dict[tuple[str, str], Score]] = {run.pk: {} for run in runs}
-    scores = Score.objects.filter(run__in=by_run, dimension__in=("relation", OVERALL_SLICE.dimension)).order_by("pk")
-    for score in scores:
+    for score in scores_of(runs, dimensions=("relation", OVERALL_SLICE.dimension)):
         by_run[score.run_id][score.metric, score.group] = score
     return by_run
 
@@ -96,14 +108,18 @@ def slices(benchmark: Benchmark, metric: str, hidden: Collection[str] = ()) -> l
     runs = finished(benchmark)
     measured = runs.filter(provenance=Run.Provenance.MEASURED)
     newest = measured.order_by().values("settings_digest").annotate(newest=Max("pk")).values("newest")
-    groups = _groups_of(newest, metric, hidden) or _groups_of(runs.values("pk"), metric, hidden)
+    groups = (
+        _groups_of(Score.objects.filter(run__in=newest), metric, hidden)
+        or _groups_of(Score.objects.filter(run__in=runs.values("pk")), metric, hidden)
+        or _groups_of(Printed.objects.filter(benchmark=benchmark, baseline=False), metric, hidden, "part")
+    )
     return sorted(groups, key=lambda part: dimension_order(part.dimension))
 
 
-def _groups_of(runs: QuerySet[Any, Any], metric: str, hidden: Collection[str]) -> list[Slice]:
-    """Return the groups, in stored order, in which any run of a query of their numbers has a score."""
-    scores = Score.objects.filter(run__in=runs, metric=metric).exclude(dimension__in=(OVERALL_SLICE.dimension, *hidden))
-    rows = scores.values_list("dimension", "group").annotate(first=Min("pk")).order_by("first")
+def _groups_of(scores: QuerySet[Any], metric: str, hidden: Collection[str], name: str = "group") -> list[Slice]:
+    """Return the groups, in stored order, in which there is any of the scores; `name`: of the field of the group."""
+    chosen = scores.filter(metric=metric).exclude(dimension__in=(OVERALL_SLICE.dimension, *hidden))
+    rows = chosen.values_list("dimension", name).annotate(first=Min("pk")).order_by("first")
     return [Slice(dimension, group) for dimension, group, _ in rows]
 
 
@@ -169,36 +185,59 @@ def group_url(benchmark: Benchmark, dimension: str, group: str) -> str:
 
 
 def slice_scores(benchmark: Benchmark, metric: str, dimension: str, group: str) -> list[Any]:
-    """Return the metric of every finished run in one slice, the best first: rows of the board with whole runs."""
-    runs = {run.pk: run for run in runs_on(benchmark)}
+    """Return the metric of every finished run and printed row in one slice, the best first.
+
+    They are rows of the board, with the run itself as `run`.
+    """
+    entries: list[Entry] = [*runs_on(benchmark), *printed_on(benchmark)[0]]
+    runs = {run.pk: run for run in entries}
     stored = rows_of(ordered(groups_of([benchmark.pk], [metric], [dimension], [group])))
     return [score._replace(run=runs[score.run]) for score in stored if score.run in runs]  # none has finished since
 
 
-def dot_scores(runs: Sequence[Run], metric: str, dimensions: Collection[str]) -> dict[Slice, list[Score]]:
-    """Map groups to the scores of at most `MOST_DOTS` models, the lowest first. One query.
+def dot_scores(
+    runs: Sequence[Entry], metric: str, dimensions: Collection[str]
+) -> dict[Slice, list[tuple[Entry, Score]]]:
+    """Map groups to the scores of at most `MOST_DOTS` models with their runs, the lowest first. One query.
 
     `runs`: sorted by their figures; those with dots are spread evenly over them. `dimensions`: those of the groups.
     """
     models = {run.pk: run for run in runs[:: max(1, -(-len(runs) // MOST_DOTS))]}
-    scores: dict[Slice, list[Score]] = {}
-    stored = Score.objects.filter(run__in=models, metric=metric, dimension__in=dimensions)
-    for score in stored.exclude(value=None).order_by("value"):
-        score.run = models[score.run_id]
-        scores.setdefault(part_of(score), []).append(score)
+    scores: dict[Slice, list[tuple[Entry, Score]]] = {}
+    stored = [score for score in scores_of(models.values(), [metric], dimensions) if score.value is not None]
+    for score in sorted(stored, key=lambda score: score.value or 0.0):
+        scores.setdefault(part_of(score), []).append((models[score.run_id], score))
     return scores
 
 
-def main_scores(runs: Iterable[Run], metric_of: Callable[[Benchmark], str]) -> dict[int, Score]:
+def main_scores(runs: Iterable[Entry], metric_of: Callable[[Benchmark], str]) -> dict[int, Score]:
     """Map each run to its `main_score` in the metric that `metric_of` names for its benchmark. One query."""
+    runs = list(runs)
     metrics = {run.pk: metric_of(run.benchmark) for run in runs}
     # With the metrics named, the database looks up each run instead of reading the scores of all of them.
-    stored = Score.objects.filter(of_main_parts(), metric__in=set(metrics.values()), run__in=metrics)
     by_run: dict[int, list[Score]] = {}
-    for score in stored:
+    for score in scores_of(runs, set(metrics.values()), MAIN_DIMENSIONS):
         by_run.setdefault(score.run_id, []).append(score)
     scores = {run: main_score(of_run, metrics[run]) for run, of_run in by_run.items()}
     return {run: score for run, score in scores.items() if score}
+
+
+def chance_of(benchmark: Benchmark, part: Slice) -> float | None:
+    """Return what guessing reaches on all items, which the benchmark states, or on a part of them; None if unknown."""
+    if part == OVERALL_SLICE:
+        stated: float | None = benchmark.baselines.get(CHANCE)
+        return stated
+    return chance_by_group(benchmark, part.dimension, [part.group]).get(part.group)
+
+
+def chance_by_group(benchmark: Benchmark, dimension: str, groups: Collection[str] = ()) -> dict[str, float]:
+    """Map groups of a dimension to what guessing reaches there, as runs say that were asked all of their items.
+
+    They are all groups, or those named here; of long dimensions, they are to be named.
+    """
+    question = [benchmark.pk], [CHANCE], [dimension]
+    scores = with_value(usual(groups_of(*question, groups) if groups else board(*question), PART_SETTINGS))
+    return dict(zip(scores["group"], scores["value"], strict=True))
 
 
 def of_main_parts() -> Q:

@@ -1,13 +1,13 @@
 """The standings of a benchmark: its finished runs with their figures and ranks, and what facets would leave of them.
 
 Runs are ranked in groups of equal settings, the usual ones first (docs/methods/comparing.md). Rows of a group have
-answered the same items; published ones stand apart unless the reader includes them in the ranking.
+answered the same items; printed ones stand apart unless the reader includes them in the ranking.
 
-A row is a dict: the `run`, its `figures`, which are rows of the board by metric and slice, and its `main` one; its
-`ranks`, which are stored by metric, from paired comparisons; and its `rank`, the best and the worst place in its group,
-None without one. `group` says what sets its settings apart, `some_items` that it was asked only some of the items, and
-`listed_apart` that its figures were published and stand below the measured ones, under their source. Rows of equal
-`place` stand together.
+A row is a dict: the `run`, which may be a row of printed figures; its `figures`, which are rows of the board by metric
+and slice, and its `main` one; its `ranks`, which are stored by metric, from paired comparisons; and its `rank`, the
+best and the worst place in its group, None without one. `group` says what sets its settings apart, `some_items` that it
+was asked only some of the items, and `listed_apart` that its figures were published and stand below the measured ones,
+under their source. Rows of equal `place` stand together.
 """
 
 from collections import Counter, defaultdict
@@ -24,13 +24,14 @@ from leaderboard.figures.filters import REPORTED, SIZE_TITLES
 from leaderboard.figures.runs import ANY_VERSION, finished
 from leaderboard.figures.scores import LAST, OVERALL_SLICE, Slice, main_part, slices
 from leaderboard.figures.verdicts import verdict_of_intervals
-from leaderboard.models import Benchmark, Run, RunRank
+from leaderboard.models import Benchmark, Entry, PrintedRow, Run, RunRank
+from leaderboard.models.printed import PROVENANCES
 from leaderboard.models.standing import rank_range
 from probing.analysis.verdicts import BETTER, WORSE
 from probing.kinds import KINDS
 
 Row = dict[str, Any]
-Provenance = Run.Provenance
+MEASURED = Run.Provenance.MEASURED.value
 Interval = tuple[float, tuple[float, float]]  # a figure with the ends of its interval
 # The beginnings of headings above the groups of a leaderboard, in their order.
 OTHER_SETTINGS, SOME_ITEMS = "Other settings", "Some of the questions"
@@ -38,7 +39,7 @@ OTHER_SETTINGS, SOME_ITEMS = "Other settings", "Some of the questions"
 FACETS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "kind": ("Type", {kind: kind for kind in KINDS}),
     "size": ("Size", SIZE_TITLES),
-    "provenance": ("Source", {one.value: one.label.lower() for one in (Provenance.MEASURED, *REPORTED)}),
+    "provenance": ("Source", {name: PROVENANCES[name].lower() for name in (MEASURED, *REPORTED)}),
 }
 
 
@@ -74,8 +75,8 @@ def figures_of(filters: LeaderboardFilter) -> pd.DataFrame:
     return table[pd.Series(shown, table.index, dtype=bool)]
 
 
-def standings(filters: LeaderboardFilter, table: pd.DataFrame, runs: Iterable[Run]) -> list[Row]:
-    """Return all rows in order: baselines, then group by group the ranked rows by score and the rest. One query.
+def standings(filters: LeaderboardFilter, table: pd.DataFrame, runs: Iterable[Entry]) -> list[Row]:
+    """Return all rows in order: group by group the ranked rows by score and the rest. One query.
 
     Of all items a run has a row if it has any figure, and of a part of them if it has one of that part.
     """
@@ -90,9 +91,9 @@ def standings(filters: LeaderboardFilter, table: pd.DataFrame, runs: Iterable[Ru
 
 
 def _row(
-    run: Run, filters: LeaderboardFilter, figures: Mapping[tuple[str, Slice], Any], ranks: Mapping[str, RunRank]
+    run: Entry, filters: LeaderboardFilter, figures: Mapping[tuple[str, Slice], Any], ranks: Mapping[str, RunRank]
 ) -> Row:
-    group, is_baseline = run.group_without(filters.limits), run.provenance == Provenance.BASELINE
+    group = run.group_without(filters.limits)
     ranked_here = ranks if group == run.settings_group else {}  # runs that were asked only the part rank apart
     some_items = asks_other_items(run.differences.keys() - filters.limits.keys(), run.benchmark.probe)
     listed_apart = run.is_published and not filters.rank_published
@@ -104,16 +105,15 @@ def _row(
         "spread": overall.error if overall and filters.part == OVERALL_SLICE else None,
         "ranks": ranked_here,
         "paired": ranked_here.get(filters.metric),
-        "is_baseline": is_baseline,
         "group": group,
         "some_items": some_items,
         "listed_apart": listed_apart,
-        "way": "" if is_baseline else run.way,
+        "way": run.way,
     }
     beginning = SOME_ITEMS if some_items else OTHER_SETTINGS
-    row["settings_heading"] = f"{beginning}: {group}" if group and not is_baseline else ""
-    source = str(run.provenance_record.get("source", {}).get("title", "")) or run.reference if listed_apart else ""
-    row["place"] = (not is_baseline, row["settings_heading"], listed_apart, source, row["way"])
+    row["settings_heading"] = f"{beginning}: {group}" if group else ""
+    source = str(run.first.source["title"]) if isinstance(run, PrintedRow) and listed_apart else ""
+    row["place"] = (row["settings_heading"], listed_apart, source, row["way"])
     return row
 
 
@@ -151,15 +151,15 @@ def _rank(rows: Iterable[Row], rank_published: bool) -> None:
 def _rank_group(rows: Sequence[Row], rank_published: bool) -> None:
     """Give each row of a group its rank; published figures have one only where that is asked for.
 
-    Baselines have none, and neither has a published figure without a stated error, which takes no place either. A run
-    that is ranked by its interval alone takes no place from those that were compared pair by pair.
+    A published figure without a stated error has none, and takes no place either. A run that is ranked by its interval
+    alone takes no place from those that were compared pair by pair.
     """
     measured, reported = [], []
     for row in rows:
         row["rank"], row["rank_text"], row["interval"] = None, "", _interval(row)
         if row["paired"] and row["paired"].best:
             row["rank"], row["rank_text"] = (row["paired"].best, row["paired"].worst), row["paired"].rank_range
-        if row["interval"] and row["run"].provenance == Provenance.MEASURED:
+        if row["interval"] and row["run"].provenance == MEASURED:
             measured.append(row)
         elif row["interval"] and rank_published and row["run"].provenance in REPORTED:
             reported.append(row)
@@ -191,16 +191,16 @@ def place_by_intervals(own: Interval, others: Sequence[Interval]) -> tuple[int, 
 
 
 def narrowed(rows: Sequence[Row], filters: LeaderboardFilter, table: pd.DataFrame) -> list[Row]:
-    """Return the rows that pass the search and every facet. Baselines always do."""
+    """Return the rows that pass the search and every facet."""
     passing = set(filtered(table, filters.search, filters.chosen)["run"])
-    return [row for row in rows if row["is_baseline"] or row["run"].pk in passing]
+    return [row for row in rows if row["run"].pk in passing]
 
 
 def facet_choices(
     rows: Sequence[Row], filters: LeaderboardFilter, table: pd.DataFrame
 ) -> list[tuple[str, str, list[tuple[str, str, int, bool]]]]:
     """Return each facet with its title and its choices: value, title, how many rows it would leave, if it is chosen."""
-    models = {row["run"].pk for row in rows if not row["is_baseline"]}
+    models = {row["run"].pk for row in rows}
     one_each = table[table["run"].isin(models)].drop_duplicates("run")
     facets = []
     for facet, (title, choices) in FACETS.items():
@@ -235,9 +235,4 @@ def published_version(benchmark: Benchmark) -> Benchmark | None:
     if benchmark.version == ANY_VERSION:
         return None
     versions = Benchmark.objects.filter(slug=benchmark.slug, probe=benchmark.probe, version=ANY_VERSION)
-    return versions.filter(runs__state=Run.State.FINISHED).distinct().first()
-
-
-def differs(run: Run) -> str:
-    """Return in what published figures differ from those of measured runs; empty where they may share a column."""
-    return str(run.provenance_record.get("differs", ""))
+    return versions.filter(printed__isnull=False).distinct().first()

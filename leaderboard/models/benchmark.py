@@ -1,13 +1,15 @@
 """The table of benchmarks, a row for each version and probe."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from django.db import models
 from django.urls import reverse
 
-from leaderboard.changed_settings import plan
+from leaderboard.changed_settings import differences, plan
 from probing.analysis.paired_tests import Correctness
 from probing.probes import probe_named
 from probing.probes.probe import offered_options, refuse_unknown
@@ -48,6 +50,9 @@ class Benchmark(models.Model):
     relations = models.PositiveIntegerField(default=0)
     items = models.PositiveIntegerField(default=0)
     work = models.FloatField(null=True, help_text="expected token positions of a usual run; None if not estimated")
+    baselines = models.JSONField(
+        default=dict, help_text="what is reached without a model, in the main metric, by the name of the baseline"
+    )
     smallest_difference = models.JSONField(
         default=dict, help_text="that measured runs can tell apart; empty if fewer than two were measured"
     )
@@ -132,3 +137,14 @@ class Benchmark(models.Model):
         settings = {name: value for name, value in values.items() if name in SETTINGS}
         options = {name: value for name, value in values.items() if name not in SETTINGS}
         return replace(usual, **settings, options={**usual.options, **options})
+
+    def differences(self, settings: Mapping[str, Any]) -> dict[str, str]:
+        """Return what these settings change of the benchmark's usual ones, by name, in words."""
+        return _differences(self.probe, json.dumps([settings, self.settings]))
+
+
+@lru_cache(maxsize=1024)
+def _differences(probe: str, settings: str) -> dict[str, str]:
+    """Return `Benchmark.differences` for settings and those of their benchmark, as JSON; most runs share both."""
+    own, usual = json.loads(settings)
+    return differences(own, Benchmark(probe=probe, settings=usual).settings_with({}))

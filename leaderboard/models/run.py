@@ -4,8 +4,7 @@ Every change of a run's state is a queryset method with a conditional UPDATE. Th
 makes the transition; all others get False. No other code writes a state.
 """
 
-import json
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any
@@ -17,12 +16,10 @@ from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from leaderboard.changed_settings import differences, settings_group, with_left_out
+from leaderboard.models.asked import Asked
 from leaderboard.models.benchmark import Benchmark
 from leaderboard.models.model import Model
 from probing.plan import Part
-from probing.probes import probe_named
-from probing.probes.probe import declared_options
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -109,8 +106,10 @@ def _same_training() -> models.QuerySet[Model]:
     return Model.objects.filter(models.Exists(measured), **training)
 
 
-class Run(models.Model):
+class Run(Asked, models.Model):
     """A measurement of one model on one benchmark with one set of settings. There are never two of the same."""
+
+    is_published = False
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -126,9 +125,7 @@ class Run(models.Model):
 
     class Provenance(models.TextChoices):
         MEASURED = "measured", "measured here"
-        PUBLISHED = "published"
         ELSEWHERE = "elsewhere", "measured elsewhere"
-        BASELINE = "baseline"
 
     model = models.ForeignKey(Model, models.PROTECT, related_name="runs")
     benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="runs")
@@ -140,7 +137,7 @@ class Run(models.Model):
     )
     state = models.CharField(max_length=12, choices=State.choices, default=State.QUEUED, db_index=True)
     provenance = models.CharField(max_length=12, choices=Provenance.choices, default=Provenance.MEASURED)
-    reference = models.CharField(max_length=300, blank=True, help_text="place of the published figures in their source")
+    reference = models.CharField(max_length=300, blank=True, help_text="who measured it elsewhere")
     reference_url = models.URLField(blank=True)
     code = models.CharField(max_length=40, blank=True, help_text="error code of a run that failed, or that waits")
     message = models.TextField(blank=True)
@@ -196,81 +193,14 @@ class Run(models.Model):
 
     @property
     def source(self) -> str:
-        """What its figures come from: that it was measured here, or where they were published."""
+        """What its figures come from: that it was measured here, or who measured it elsewhere."""
         label = Run.Provenance(self.provenance).label.lower()
         return f"{label}: {self.reference}" if self.reference else label
 
     @property
     def citation(self) -> str:
-        """First author and year of a paper, the title of what has no year, else the whole reference."""
-        publication = self.provenance_record.get("source", {})
-        first, *others = publication.get("authors", "").split(", ")
-        if not first:
-            return self.reference
-        if publication.get("title") and not publication.get("year"):
-            return str(publication["title"])
-        year = str(publication.get("year") or "")
-        return " ".join(filter(None, [first.split()[-1], "et al." if others else "", year]))
-
-    @property
-    def is_published(self) -> bool:
-        """Tell whether its figures come from a paper."""
-        return self.provenance == Run.Provenance.PUBLISHED
-
-    @cached_property
-    def differences(self) -> dict[str, str]:
-        """What differs from the benchmark's usual runs, by name, in words: settings, and items that were left out."""
-        return self._differences_now()
-
-    def _differences_now(self) -> dict[str, str]:
-        changed = _differences(self.benchmark.probe, json.dumps([self.settings, self.benchmark.settings]))
-        return with_left_out(changed, self.items_left_out)
-
-    def group_now(self) -> list[list[str]]:
-        """Return what `group` is for its present settings, benchmark and model."""
-        model = self.model
-        return settings_group(self._differences_now(), self.settings, model.parameters, model.stored_dtype)
-
-    @property
-    def settings_group(self) -> str:
-        """What sets it apart from the runs with the usual settings, in words; runs are ranked within their group."""
-        return self.group_without(())
-
-    def group_without(self, names: Collection[str]) -> str:
-        """Return what sets it apart besides the settings and options of these names."""
-        return ", ".join(words for name, words in self.group if name not in names)
-
-    @property
-    def way(self) -> str:
-        """What counts as right for its model, in words, where models of other kinds are asked in another way."""
-        return probe_named(self.benchmark.probe).way(self.model.kind, self.settings.get("options", {}))
-
-    @property
-    def several_commits(self) -> bool:
-        """Tell whether the query that read the run found its model measured on the benchmark at other commits too."""
-        return bool(getattr(self, "has_other_commits", False))
-
-    @property
-    def earlier_in_words(self) -> str:
-        """The earlier steps of the training that it stands for, in words; nothing where the query counted none."""
-        number = getattr(self, "earlier_steps", 0)
-        return f"and {number:,} earlier step{'' if number == 1 else 's'}" if number else ""
-
-    @cached_property
-    def variant(self) -> str:
-        """What distinguishes it from other runs of its model: weights, settings, and if need be step or commit."""
-        version = (self.model.step_in_words or self.model.version_in_words) if self.several_commits else ""
-        return ", ".join(filter(None, [self.model.weights_in_words, *self.differences.values(), version]))
-
-    def option(self, name: str, default: Any = None) -> Any:
-        """Return an option of the probe; `default` where it is neither stored nor declared by the probe."""
-        declared = declared_options(probe_named(self.benchmark.probe))
-        values = {option.name: option.default for option in declared.values()} | self.settings.get("options", {})
-        return values.get(name, default)
-
-    @property
-    def name(self) -> str:
-        return f"{self.model.title} ({self.variant})" if self.variant else self.model.title
+        """Who measured it elsewhere, as lists cite it."""
+        return self.reference
 
 
 def run_url(number: int) -> str:
@@ -281,13 +211,6 @@ def run_url(number: int) -> str:
 @lru_cache(maxsize=2**14)  # a chart has a thousand of them
 def _run_url(number: int, prefix: str) -> str:
     return reverse("run", args=[number])
-
-
-@lru_cache(maxsize=1024)
-def _differences(probe: str, settings: str) -> dict[str, str]:
-    """Return `Run.differences` for the settings of a run and those of its benchmark, as JSON; most runs share both."""
-    own, usual = json.loads(settings)
-    return differences(own, Benchmark(probe=probe, settings=usual).settings_with({}))
 
 
 class RunEvent(models.Model):

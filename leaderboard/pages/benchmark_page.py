@@ -10,7 +10,7 @@ from django.utils import timezone
 from leaderboard.exports.references import benchmark_reference
 from leaderboard.figures.outcomes import ALL_RIGHT, NONE_RIGHT
 from leaderboard.figures.ranks import shown_difference
-from leaderboard.figures.runs import ANY_VERSION, finished_runs
+from leaderboard.figures.runs import ANY_VERSION, printed_on
 from leaderboard.figures.scores import Slice
 from leaderboard.figures.standings import LeaderboardFilter, published_version
 from leaderboard.models import Benchmark
@@ -62,13 +62,12 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         "probe": pages.benchmark_parts(benchmark, query, pair),
         "published_probe": published_parts(version, query, pair),
     }
-    ranked = [row["run"] for row in models["standings"]]
+    ranked = [row["run"] for row in models["standings"] if not row["run"].is_published]
     explorer = models_explorer(request, ranked, offered_pairs(offered), pair)
     files |= {"breakdown": explorer["file"]} if explorer else {}
     for shown in of_probe.values():
         files = {**files, **shown.get("files", {})}
-    number = sum(not row["is_baseline"] for row in models["standings"])
-    reference = benchmark_reference(benchmark, number, page_address(request), timezone.now().date())
+    reference = benchmark_reference(benchmark, len(models["standings"]), page_address(request), timezone.now().date())
     if file := download(request, files) or reference_file(request, reference):
         return file
     axes = offered_axes(models["standings"], pair)
@@ -82,7 +81,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         "slices": column_choices(offered, filters.slices, relations),
         "axes": list(filter(None, [axis_links(query, axes)])),
     }
-    charts = standings_charts(filters, models["standings"], pair, chosen_axis(query, axes))
+    charts = standings_charts(filters, models, pair, chosen_axis(query, axes))
     context |= {
         "contents": _contents(context),
         "charts": {chart.name: chart for chart in charts},
@@ -116,7 +115,7 @@ def _about(benchmark: Benchmark, versions: Sequence[Benchmark], relations: Seque
     return {
         "benchmark": benchmark,
         "pages": pages,
-        "about_published": differences(finished_runs(benchmark)) if benchmark.version == ANY_VERSION else "",
+        "about_published": differences(printed_on(benchmark)[0]) if benchmark.version == ANY_VERSION else "",
         "description": description(benchmark),
         "lead": sentence_about(benchmark),
         "counts": counts(benchmark, list(relations)),

@@ -10,7 +10,7 @@ from django.urls import reverse
 from leaderboard.figures.questions import PAIR_TAGS
 from leaderboard.figures.scores import RELATION, Slice, dot_scores
 from leaderboard.figures.standings import Row as Standing
-from leaderboard.models import Benchmark, Score
+from leaderboard.models import Benchmark, Entry, Score
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.wording import example_pieces, language_of, relation_name, tag_text
@@ -21,7 +21,7 @@ from probing.benchmark import Relation
 HIDDEN_TAGS = (*PAIR_TAGS, "predicate", "fact_type")
 ON_A_PAGE = 10  # relations
 Row = dict[str, Any]
-Strips = Mapping[Slice, Sequence[Score]]
+Strips = Mapping[Slice, Sequence[tuple[Entry, Score]]]
 
 
 def relations_table(
@@ -37,7 +37,7 @@ def relations_table(
     """
     pages = pages_of(benchmark)
     dimensions = {RELATION, *(pages.relation_slice(relation, relation.id)[0] for relation in relations)}
-    runs = [row["run"] for row in standings if not (row["is_baseline"] or row["group"])]
+    runs = [row["run"] for row in standings if not row["group"]]
     strips = dot_scores(runs, pages.main_metric(benchmark), dimensions)
     chosen = [relation for relation in relations if pair is None or pair.has(relation)]
     tags = _tag_columns(chosen)
@@ -77,14 +77,14 @@ def _row(benchmark: Benchmark, relation: Relation, columns: Collection[str], str
     }
 
 
-def _strip(scores: Sequence[Score]) -> dict[str, Any]:
+def _strip(scores: Sequence[tuple[Entry, Score]]) -> dict[str, Any]:
     """Return the mean of scores, which come the lowest first, with what their dots show."""
-    values = [score.value or 0.0 for score in scores]
-    names = [score.run.model.hub_id for score in scores]
+    values = [score.value or 0.0 for _, score in scores]
+    names = [run.model.hub_id for run, _ in scores]
     ends = f"From {values[0]:.3f} ({names[0]}) to {values[-1]:.3f} ({names[-1]})" if len(values) > 1 else ""
     return {
         "difficulty": mean(values) if values else None,
-        "dots": [(value, score.run.is_published) for value, score in zip(values, scores, strict=True)],
+        "dots": [(score.value or 0.0, run.is_published) for run, score in scores],
         "ends": ends,
         "best": max(values, default=None),
     }

@@ -9,10 +9,9 @@ from django.http import HttpRequest, QueryDict
 
 from leaderboard.figures.comparisons import records
 from leaderboard.figures.outcomes import shared_facts
-from leaderboard.figures.runs import finished_runs
-from leaderboard.figures.scores import OVERALL_SLICE, Slice
-from leaderboard.figures.standings import differs
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.figures.scores import OVERALL_SLICE, Slice, part_of
+from leaderboard.models import Benchmark, PrintedRow, Score
+from leaderboard.models.printed import printed_rows
 from leaderboard.pages.standings_table import values_of, with_ends
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, settings_in_words, sides_and_gap
@@ -64,27 +63,21 @@ def published_table(
     }
 
 
-def differences(runs: Iterable[Run]) -> str:
-    """Return in what the figures of runs differ from measured ones, each difference once."""
-    return " ".join(filter(None, dict.fromkeys(differs(run) for run in runs)))
+def differences(rows: Iterable[PrintedRow]) -> str:
+    """Return in what printed figures differ from measured ones, each difference once."""
+    return " ".join(filter(None, dict.fromkeys(row.differs for row in rows)))
 
 
 def _published_rows(version: Benchmark, part: Slice, pair: PairInLanguage | None) -> list[Row]:
-    """Return the runs with their scores of a slice, and of a pair with those of both cultures, source by source.
+    """Return the printed rows with their scores of a slice, and of a pair with those of both cultures, by source.
 
-    In the slice of everything a run has a row also if only figures of single groups were published. Figures that are
+    In the slice of everything there is a row also if only figures of single groups were published. Figures that are
     relative to a model before its training have a section of their own.
     """
-    runs = list(finished_runs(version).order_by("model__hub_id", "pk"))
-    slices = {part, *(pair.sides if pair else ())}
-    dimensions, groups = zip(*slices, strict=True)
-    figures: dict[int, dict[tuple[str, Slice], Score]] = {}
-    for score in Score.objects.filter(run__in=runs, dimension__in=dimensions, group__in=groups).order_by("pk"):
-        figures.setdefault(score.run_id, {})[score.metric, Slice(score.dimension, score.group)] = score
     training = set(pages_of(version).training_metrics)
     rows = []
-    for run in runs:
-        of_run = figures.get(run.pk, {})
+    for run in sorted(printed_rows(version.printed.all()), key=lambda row: (row.model.hub_id, -row.pk)):
+        of_run = {(score.metric, part_of(score)): score for score in run.scores}
         scores = {metric: score for (metric, of), score in of_run.items() if of == part}
         if (scores or part == OVERALL_SLICE) and not (scores and scores.keys() <= training):
             shown = {name: score for name, score in scores.items() if name not in training}
@@ -92,9 +85,8 @@ def _published_rows(version: Benchmark, part: Slice, pair: PairInLanguage | None
     return sorted(rows, key=lambda row: (row["source"], settings_in_words(row["run"]), -row["first_value"]))
 
 
-def _published_row(run: Run, scores: Mapping[str, Score], sides: Mapping[str, Any]) -> Row:
+def _published_row(run: PrintedRow, scores: Mapping[str, Score], sides: Mapping[str, Any]) -> Row:
     values = (score.value for score in scores.values() if score.value is not None)
-    label = run.get_provenance_display().lower()
     return {
         "run": run,
         "source": f"{PUBLISHED}: {run.citation}",
@@ -103,8 +95,8 @@ def _published_row(run: Run, scores: Mapping[str, Score], sides: Mapping[str, An
         "model": run.model.title,
         "settings": labels.variant(run),
         **values_of(sides),
-        "differs": differs(run),
-        "provenance": f"{label}: {run.reference}" if run.reference else label,
+        "differs": run.differs,
+        "provenance": run.source,
     }
 
 
@@ -141,12 +133,12 @@ def overlap_table(benchmark: Benchmark, versions: Iterable[Benchmark]) -> dict[s
 
 
 def replicates_table(request: HttpRequest, standings: Sequence[Row]) -> dict[str, Any]:
-    """Return the mean and the spread of runs that differ in a seed alone. Baselines and publications have none."""
+    """Return the mean and the spread of runs that differ in a seed alone. Publications have none."""
     names = ["model", "settings", "provenance"]  # what tells runs apart, in words
     figures = [
         (row["run"].model.hub_id, row["group"], row["run"].provenance, row["main"].value)
         for row in standings
-        if row["main"] and not row["is_baseline"] and not row["run"].is_published
+        if row["main"] and not row["run"].is_published
     ]
     rows = records(over_seeds(pd.DataFrame(figures, columns=[*names, "value"]), names))
     rows = [{**row, "settings": labels.sentence(row["settings"])} for row in rows]

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import render
+from django.utils.text import slugify
 
 from leaderboard.exports.references import Reference
 from leaderboard.figures.comparisons import (
@@ -24,7 +25,7 @@ from leaderboard.figures.comparisons import (
 from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import models_named
 from leaderboard.figures.scores import OVERALL_SLICE
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.models import Benchmark, Entry, Run, Score
 from leaderboard.pages.compared_benchmarks import compared_benchmarks
 from leaderboard.pages.comparison_words import (
     Side,
@@ -184,37 +185,43 @@ def _side_by_side_row(row: FigureBesideOthers) -> Row:
     return {
         "stored": row.run,
         "figure": row.score,
-        "mark": "" if row.run.provenance == Run.Provenance.BASELINE else row.run.provenance,
+        "mark": row.run.provenance,
         "heading": labels.sentence(settings),
         "name": row.run.name,
-        "run": row.run.pk,
+        "run": None if row.run.is_published else row.run.pk,
         "settings": settings,
         **{name: getattr(row.score, name, None) for name in SCORE},
         "provenance": row.run.source,
     }
 
 
-def comparison_reference(request: HttpRequest, runs: Sequence[Run]) -> Reference:
+def comparison_reference(request: HttpRequest, runs: Sequence[Entry]) -> Reference:
     """Return how a comparison is cited, with the run of each model."""
     benchmark = runs[0].benchmark
-    named = "; ".join(f"{run.model.title} (run {run.pk})" for run in runs)
-    key = "-".join(["comparison", *(str(run.pk) for run in runs)])
+    origins = [run.citation if run.is_published else f"run {run.pk}" for run in runs]
+    named = "; ".join(f"{run.model.title} ({origin})" for run, origin in zip(runs, origins, strict=True))
+    key = "-".join(["comparison", *(slugify(_choice(run)) for run in runs)])
     details = f"{named}; benchmark version {benchmark.version[:12]}"
     return page_reference(request, key, f"Comparison on {benchmark.title}", details)
 
 
-def _chosen_runs(request: HttpRequest, runs: Sequence[Run]) -> dict[str, Any]:
+def _chosen_runs(request: HttpRequest, runs: Sequence[Entry]) -> dict[str, Any]:
     """Return the fields of the form, and links to all benchmarks on which the same models have runs."""
     models = urlencode([("model", run.model.hub_id) for run in runs])
     current = runs[0].benchmark
     others = [PageLink(other.title, f"?{models}&benchmark={other.name}", False) for other in shared_benchmarks(runs)]
-    choice = sorted([PageLink(current.title, "?" + urlencode([("m", run.pk) for run in runs]), True), *others])
+    choice = sorted([PageLink(current.title, "?" + urlencode([("m", _choice(run)) for run in runs]), True), *others])
     return {
         "title": f"{', '.join(short_names(runs))} on {current.title}",
-        "chosen": chosen([str(run.pk) for run in runs]),
+        "chosen": chosen([_choice(run) for run in runs]),
         "benchmark": current,
         "benchmark_switches": [choice] if others else [],
     }
+
+
+def _choice(run: Entry) -> str:
+    """Return what chooses a run: its number, and for a printed row the id of its model."""
+    return run.model.hub_id if run.is_published else str(run.pk)
 
 
 def chosen(names: Sequence[str]) -> list[tuple[str, str]]:

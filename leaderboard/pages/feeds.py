@@ -13,8 +13,8 @@ from django.utils.html import escape
 
 from leaderboard.exports.references import run_reference
 from leaderboard.figures.progress import RecentResult, newest_results
-from leaderboard.figures.runs import runs_with_figures
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.figures.runs import models_with_figures, runs_with_figures
+from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.pages.methods_page import NAMES, methods_address
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import variant_in_words, with_part
@@ -106,8 +106,8 @@ class BenchmarkPages(Benchmarks):
 
 
 class ModelPages(Pages):
-    def items(self) -> QuerySet[Run, str]:
-        return runs_with_figures().order_by("model__hub_id").values_list("model__hub_id", flat=True).distinct()
+    def items(self) -> QuerySet[Model, str]:
+        return models_with_figures().order_by("hub_id").values_list("hub_id", flat=True).distinct()
 
     def location(self, item: str) -> str:
         return reverse("model", args=item.split("/", 1))

@@ -10,11 +10,10 @@ from django.utils.cache import patch_cache_control
 
 from leaderboard.exports.references import Reference, model_reference
 from leaderboard.figures.profiles import medians, profile
-from leaderboard.figures.runs import OPEN, model_runs, model_versions
-from leaderboard.figures.scores import PART_SETTINGS, Group, breakdowns, main_scores
-from leaderboard.figures.standings import differs
+from leaderboard.figures.runs import OPEN, model_printed, model_runs, model_versions
+from leaderboard.figures.scores import PART_SETTINGS, Group, breakdowns, main_scores, scores_of
 from leaderboard.figures.training import Series, series_of
-from leaderboard.models import Benchmark, FormerName, Model, Run, Score
+from leaderboard.models import Benchmark, Entry, FormerName, Model, PrintedRow, Run, Score
 from leaderboard.pages.rendering import LIVE_SECONDS, page_address, reference_file, what_is_cited
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import topic_of, topic_order
@@ -36,8 +35,9 @@ REPORTED = "reported"  # among the differences of a published run
 ENDS = ("low", "high", "cluster_low", "cluster_high")
 RUNS = (
     *("run", "benchmark", "settings", "step", "commit", "state", "metric", "part", "score", *ENDS),
-    *("provenance", "differs", "date"),
+    *("provenance", "date"),
 )
+PUBLISHED = ("benchmark", "place", "settings", "metric", "part", "score", *ENDS, "provenance", "differs")
 PROFILE = (
     *("benchmark", "topic", "metric", "run", "score", *ENDS, "published", "published_difference", "chance"),
     *("similar", "similar_low", "similar_median", "similar_high", "similar_models", "provenance"),
@@ -50,26 +50,27 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
     versions = list(model_versions(hub_id))
     if not versions:
         return _under_its_present_name(hub_id)
-    runs = list(model_runs(hub_id))
-    scores = main_scores(runs, lambda benchmark: pages_of(benchmark).main_metric(benchmark))
+    runs, printed = list(model_runs(hub_id)), model_printed(hub_id)
+    scores = main_scores([*runs, *printed], lambda benchmark: pages_of(benchmark).main_metric(benchmark))
     sized = next((version for version in versions if version.parameters), versions[0])
-    stored = sorted(profile(hub_id, runs, sized.parameters), key=_topic_and_title)
+    stored = sorted(profile(hub_id, [*runs, *printed], sized.parameters), key=_topic_and_title)
     known = _known_figure(stored, request.GET.get("benchmark", ""))
     dimension, groups = known_groups(known) if known else ("", [])
     rows = {
-        "runs": [_run_row(run, scores.get(run.pk)) for run in runs if not differs(run)],
-        "published": [_run_row(run, scores.get(run.pk)) for run in runs if differs(run)],
+        "runs": [_run_row(run, scores.get(run.pk)) for run in runs],
+        "published": [_printed_row(row, scores.get(row.pk)) for row in printed],
         "profile": [_profile_row(figure) for figure in stored],
         "known": groups,
     }
     files = _files(request, rows)
-    reference = _reference(request, versions[0], [(run, scores[run.pk]) for run in runs if run.pk in scores])
+    everything: list[Entry] = [*runs, *printed]
+    reference = _reference(request, versions[0], [(run, scores[run.pk]) for run in everything if run.pk in scores])
     if file := download(request, files) or (reference_file(request, reference) if reference else None):
         return file
     context = {
         **{f"{table}_filled": filled(of_table, columns) for table, (columns, of_table) in files.items()},
         **{table: of_table for table, (_, of_table) in files.items()},
-        **_facts(versions, runs),
+        **_facts(versions, runs, printed),
         **_runs_context(request, files["runs"][1], series_of(runs)),
         "sized": sized,
         "charts": _charts(rows["profile"], known["run"] if known else None, dimension, groups),
@@ -88,7 +89,7 @@ def _files(request: HttpRequest, rows: Mapping[str, list[Row]]) -> dict[str, tup
     """Return the tables with their columns and their rows in the order that the query string asks for."""
     tables = (
         ("runs", RUNS, "heading"),
-        ("published", RUNS, "heading"),
+        ("published", PUBLISHED, "heading"),
         ("profile", PROFILE, "topic"),
         ("known", KNOWN, ""),
     )
@@ -99,7 +100,7 @@ def _files(request: HttpRequest, rows: Mapping[str, list[Row]]) -> dict[str, tup
     }
 
 
-def _reference(request: HttpRequest, model: Model, scores: Sequence[tuple[Run, Score]]) -> Reference | None:
+def _reference(request: HttpRequest, model: Model, scores: Sequence[tuple[Entry, Score]]) -> Reference | None:
     """Return how the page is cited; None without a figure."""
     figures = [(run, score) for run, score in scores if score.value is not None]
     name, today = model.printed_name or model.hub_id, timezone.now().date()
@@ -115,14 +116,13 @@ def _under_its_present_name(hub_id: str) -> HttpResponseBase:
 
 
 def _hub_url(versions: Sequence[Model]) -> str:
-    """Return the address of a model's page on the hub; empty for local files, baselines and printed names."""
+    """Return the address of a model's page on the hub; empty for local files and printed names."""
     model = versions[0]
     is_local = all(version.source == Model.Source.LOCAL for version in versions)
-    is_elsewhere = is_local or model.printed_name or model.hub_id.startswith("baseline/")
-    return "" if is_elsewhere else f"{HUB}{model.base_id}"
+    return "" if is_local or model.printed_name else f"{HUB}{model.base_id}"
 
 
-def _facts(versions: Sequence[Model], runs: Sequence[Run]) -> dict[str, Any]:
+def _facts(versions: Sequence[Model], runs: Sequence[Run], printed: Sequence[PrintedRow]) -> dict[str, Any]:
     """Return what the page says about the model, and about runs without results."""
     model, finished = versions[0], [run for run in runs if run.state == Run.State.FINISHED]
     waiting = [run for run in runs if run.state in OPEN]
@@ -133,7 +133,7 @@ def _facts(versions: Sequence[Model], runs: Sequence[Run]) -> dict[str, Any]:
         "org": "" if model.printed_name else org,
         "hub_url": _hub_url(versions),
         "versions": [version for version in versions if version.commit],
-        "finished": bool(finished),
+        "finished": bool(finished or printed),
         "measured": any(run.provenance == Run.Provenance.MEASURED for run in finished),
         "live": bool(waiting),  # the steps of a run at work are no change of the data
         "waiting": waiting,
@@ -146,25 +146,35 @@ def _facts(versions: Sequence[Model], runs: Sequence[Run]) -> dict[str, Any]:
 
 def _run_row(run: Run, score: Score | None) -> Row:
     """Return a run with the score that stands for it in the main metric, or in that of published figures."""
+    return {
+        **_figure_row(run, score),
+        "run": run.pk,
+        "step": run.model.step,
+        "commit": run.model.commit[:7],
+        "state": run.get_state_display(),
+        "date": timezone.localtime(run.finished).date().isoformat() if run.finished else None,
+    }
+
+
+def _printed_row(row: PrintedRow, score: Score | None) -> Row:
+    """Return a row of a source with the score that stands for it."""
+    return {**_figure_row(row, score), "place": row.first.place, "differs": row.differs}
+
+
+def _figure_row(run: Entry, score: Score | None) -> Row:
     pages = pages_of(run.benchmark)
     return {
         "stored": run,
         "figure": score,
         "heading": with_part(run.benchmark.title, score) if score else run.benchmark.title,
-        "run": run.pk,
         "benchmark": run.benchmark.title,
         "settings": run.variant,
         "settings_in_words": variant_in_words(run),
-        "step": run.model.step,
-        "commit": run.model.commit[:7],
-        "state": run.get_state_display(),
         "metric": pages.metric_label(pages.main_metric(run.benchmark)),
         "part": part_in_words(score) if score else "",
         "score": score.value if score else None,
         **_ends(score),
         "provenance": run.source,
-        "differs": differs(run),
-        "date": timezone.localtime(run.finished).date().isoformat() if run.finished else None,
     }
 
 
@@ -183,7 +193,7 @@ def _runs_context(request: HttpRequest, rows: Sequence[Row], series: Sequence[Se
         "series": series,
         "earlier_models": {run.model_id for run in earlier} - {part.model.pk for part in series},
         "unfinished": any(row["stored"].state != Run.State.FINISHED for row in rows),
-        "has_sorted": any(word == "sort" or word.startswith("published-") for word in request.GET),
+        "has_sorted": "sort" in request.GET,
     }
 
 
@@ -195,7 +205,7 @@ def _topic_and_title(row: Row) -> tuple[int, str]:
     return topic_order(benchmark), benchmark.title
 
 
-def row_label(run: Run, score: Score | None = None) -> str:
+def row_label(run: Entry, score: Score | None = None) -> str:
     """Return the title of a run's benchmark, with the part of it that its score is about and unusual settings."""
     part = part_in_words(score) if score else ""
     settings = run.group_without(PART_SETTINGS) if part else settings_in_words(run)
@@ -221,7 +231,7 @@ def _profile_row(figure: Row) -> Row:
         "benchmark": row_label(run, score),
         "topic": topic_of(run.benchmark),
         "metric": metric_label(run.benchmark),
-        "run": run.pk,
+        "run": None if run.is_published else run.pk,
         "score": score.value,
         **_ends(score),
         "published": printed.value if printed else None,
@@ -236,9 +246,9 @@ def _profile_row(figure: Row) -> Row:
     }
 
 
-def _note(published: Run) -> str:
+def _note(published: PrintedRow) -> str:
     """Return the source of a published figure, and what differs in it."""
-    return ", ".join(filter(None, [published.citation, published.settings_group, differs(published)]))
+    return ", ".join(filter(None, [published.citation, published.settings_group, published.differs]))
 
 
 def _published_difference(figure: Row) -> float | None:
@@ -251,7 +261,7 @@ def _published_difference(figure: Row) -> float | None:
     measured, (published, score) = figure["run"], figure["published"]
     ignored = {REPORTED, *(PART_SETTINGS if part_in_words(figure["score"]) else ())}
     same_settings = published.group_without(ignored) == measured.group_without(ignored)
-    comparable = same_settings and published.benchmark_id == measured.benchmark_id and not differs(published)
+    comparable = same_settings and published.benchmark_id == measured.benchmark_id and not published.differs
     return float(score.value or 0) - figure["score"].value if comparable else None
 
 
@@ -329,7 +339,7 @@ def known_groups(figure: Row) -> tuple[str, list[Row]]:
     Beside each group stand chance and the median of measured models of similar size.
     """
     run, metric = figure["run"], figure["run"].benchmark.main_metric
-    by_dimension = breakdowns(run.scores.order_by("pk"), metric)
+    by_dimension = breakdowns(scores_of([run]), metric)
     dimension = groups_dimension(run.benchmark, by_dimension)
     names, groups = relation_names(run), [group for group in by_dimension.get(dimension, ()) if _has_value(group)]
     similar = medians(figure["similar"], metric, dimension, [group.name for group in groups])

@@ -10,11 +10,12 @@ from django.urls import NoReverseMatch, reverse
 
 from leaderboard.figures.board import SIZES
 from leaderboard.figures.filters import SIZE_TITLES
-from leaderboard.figures.overview import Column, Figure, Provenance, Row, model_rows, parts_by_slug, read, versions
+from leaderboard.figures.overview import MEASURED, Column, Figure, Row, model_rows, parts_by_slug, read, versions
 from leaderboard.figures.scores import OVERALL_SLICE, PART_SETTINGS, Slice, parts_among
 from leaderboard.figures.variants import folded
 from leaderboard.figures.verdicts import level_with
 from leaderboard.models import Benchmark, Run, Score
+from leaderboard.models.printed import PUBLISHED
 from leaderboard.pages.overview_table import column_names, group_columns, heads, lines, sort_keys, with_values
 from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
 from leaderboard.pages.run_page import basis
@@ -43,10 +44,7 @@ ANSWERS = {
 FACETS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "kind": ("Type", {kind: facts.title for kind, facts in KINDS.items()}),
     "size": ("Size", SIZE_TITLES),
-    "provenance": (
-        "Source",
-        {Provenance.MEASURED.value: "● measured here", Provenance.PUBLISHED.value: "○ published"},
-    ),
+    "provenance": ("Source", {MEASURED: "● measured here", PUBLISHED: "○ published"}),
 }
 
 
@@ -200,8 +198,8 @@ def _passes(row: Row, chosen: Mapping[str, str], search: str) -> bool:
 
 def _provenances(row: Row) -> set[str]:
     """Return whether a model has figures that were measured here, and whether it has published ones."""
-    of_figures = {(Provenance.PUBLISHED, Provenance.MEASURED)[figure.is_measured] for figure in row["figures"].values()}
-    return {provenance.value for provenance in of_figures} | ({Provenance.PUBLISHED.value} if row["apart"] else set())
+    of_figures = {(PUBLISHED, MEASURED)[figure.is_measured] for figure in row["figures"].values()}
+    return of_figures | ({PUBLISHED} if row["apart"] else set())
 
 
 def _table(request: HttpRequest, rows: Sequence[Row], columns: Sequence[Column], main: Column | None) -> dict[str, Any]:
@@ -308,7 +306,7 @@ def _in_words(column: Column, value: float) -> str:
 
 def _without_model(column: Column) -> dict[str, Any]:
     """Return what guessing does and reaches of 100, and the commonest answer where that is something else."""
-    values = {name: figure.value for name, figure in column.references.items() if name != "human"}
+    values = {name: value for name, value in column.references.items() if name != "human"}
     reached = {name: f"{100 * value:.0f}" for name, value in values.items()}
     if reached.get("commonest") == reached.get("chance"):
         reached.pop("commonest", None)
@@ -343,5 +341,5 @@ def _curve(column: Column, rows: Iterable[Row], query: QueryDict) -> dict[str, A
     if not scores:
         return None
     metric = labels.within(pages_of(column.version).metric_label(column.metric))
-    chance = column.references.get("chance")
-    return {"title": f"{_asked(column)}: {metric} by model size", **curve(scores, chance.value if chance else None)}
+    title = f"{_asked(column)}: {metric} by model size"
+    return {"title": title, **curve(scores, column.references.get("chance"))}

@@ -4,11 +4,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from django.urls import reverse
 
-from leaderboard.figures.overview import Column, Figure, Provenance, Row, groups_of
+from leaderboard.figures.board import figure_url
+from leaderboard.figures.overview import Column, Figure, Row, groups_of
 from leaderboard.figures.progress import percent_done
 from leaderboard.figures.runs import ANY_VERSION
 from leaderboard.figures.scores import OVERALL_SLICE
-from leaderboard.models import Run
+from leaderboard.models.printed import PROVENANCES, PUBLISHED
 from leaderboard.models.run import run_url
 from leaderboard.probes import pages_of
 from leaderboard.probes.wording import group_title
@@ -53,7 +54,7 @@ def with_values(row: Row, columns: Sequence[Column], groups: Sequence[Row]) -> R
         published = column.published.get(row["key"])
         facts = _facts(column, figure) if figure else dict.fromkeys(FACTS)
         if column.slug in row["apart"]:  # what it has is not in this column, and the file says whose it is
-            facts["provenance"] = Provenance.PUBLISHED.value
+            facts["provenance"] = PUBLISHED
         facts["published"] = published.value if published else None
         values[column.slug] = figure.value if figure else None
         values |= {f"{column.slug}_{fact}": facts[fact] for fact in FACTS}
@@ -66,7 +67,8 @@ def with_values(row: Row, columns: Sequence[Column], groups: Sequence[Row]) -> R
 
 def _facts(column: Column, figure: Figure) -> Row:
     return {
-        **{name: getattr(figure, name) for name in ("low", "high", "metric", "provenance", "run")},
+        **{name: getattr(figure, name) for name in ("low", "high", "metric", "provenance")},
+        "run": figure.run if figure.run > 0 else None,
         "standard_error": figure.error,
         "n": figure.n or None,
         "version": ANY_VERSION if column.is_about_other_items(figure) else column.version.version,
@@ -111,7 +113,7 @@ def heads(columns: Sequence[Column]) -> list[Row]:
         {
             "slug": column.slug,
             "title": column.title,
-            "note": "\n".join(f"{name} {figure.value:.3f}" for name, figure in column.references.items()),
+            "note": "\n".join(f"{name} {value:.3f}" for name, value in column.references.items()),
             "align": f"score{'' if column.topic == topic else ' first'}",
         }
         for column, topic in zip(columns, before, strict=False)
@@ -148,13 +150,15 @@ def lines(rows: Sequence[Row], columns: Sequence[Column], groups: Sequence[Row],
 
 
 def _origins(rows: Sequence[Row], columns: Sequence[Column]) -> dict[int, str]:
-    """Say of the figures of rows, by their runs, how they were measured or what they are cited from. One query."""
+    """Say of the figures of rows, by their runs, how they were measured or what they are cited from."""
     plans = {column.slug: f"measured here, {column.version.plan}" for column in columns}
-    figures = [(slug, figure) for row in rows for slug, figure in row["figures"].items()]
-    elsewhere = Run.objects.filter(pk__in={figure.run for _, figure in figures if not figure.is_measured})
-    cited = elsewhere.only("provenance", "reference", "provenance_record")
-    words = {run.pk: f"{spelled.PROVENANCES[run.provenance].lower()}: {run.citation}" for run in cited}
-    return {figure.run: words.get(figure.run) or plans[slug] for slug, figure in figures}
+    return {
+        figure.run: plans[slug]
+        if figure.is_measured
+        else f"{PROVENANCES[figure.provenance].lower()}: {figure.citation}"
+        for row in rows
+        for slug, figure in row["figures"].items()
+    }
 
 
 def _cell(
@@ -173,7 +177,7 @@ def _cell(
 
 
 def _figure(column: Column, figure: Figure, origin: str, best: Collection[int]) -> Row:
-    published, chance = column.published.get((figure.hub_id, figure.weights)), column.references.get("chance")
+    published = column.published.get((figure.hub_id, figure.weights))
     kind, is_best = "measured" if figure.is_measured else "published", figure.run in best
     error = f"{figure.error:.3f}" if figure.error else ""
     facts = [
@@ -185,11 +189,11 @@ def _figure(column: Column, figure: Figure, origin: str, best: Collection[int]) 
         "among the best of its column" if is_best else "",
     ]
     return {
-        **{"value": figure.value, "low": figure.low, "high": figure.high, "chance": chance.value if chance else None},
+        **{"value": figure.value, "low": figure.low, "high": figure.high, "chance": column.references.get("chance")},
         "text": spelled.figure(figure.value),
         "uncertainty": spelled.uncertainty(figure.value, figure.low, figure.high) or (error and f"SE {error}"),
         "note": " · ".join(filter(None, facts)),
-        "href": run_url(figure.run),
+        "href": figure_url(figure),
         "kind": kind,
         "is_best": is_best,
         "spoken": ", ".join(["published"] * (not figure.is_measured) + ["best"] * is_best),

@@ -8,17 +8,15 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.utils.text import slugify
 
-from leaderboard.figures.benchmarks import CHANCE_ID
 from leaderboard.figures.questions import questions_url
 from leaderboard.figures.runs import read_records
-from leaderboard.figures.scores import Slice, slice_scores
+from leaderboard.figures.scores import Slice, chance_of, slice_scores
 from leaderboard.figures.standings import published_version
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark
 from leaderboard.models.benchmark import named
 from leaderboard.pages.benchmark_sections import published_table
 from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
 from leaderboard.probes import pages_of
-from leaderboard.probes.benchmark_words import BASELINES
 from leaderboard.probes.wording import (
     FREE_TEXT,
     example_questions,
@@ -28,7 +26,7 @@ from leaderboard.probes.wording import (
     template_pieces,
 )
 from leaderboard.tables import Files, download, filled, ordered, page_of
-from leaderboard.ui import charts, labels, spelled
+from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart, score_points
 from probing.benchmark import Relation
 
@@ -75,7 +73,7 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
     context |= {
         "published": published,
         **_models_context(page),
-        "charts": {chart.name: chart for chart in models_charts(title, scores)},
+        "charts": {chart.name: chart for chart in models_charts(title, scores, chance_of(benchmark, part))},
         **what_is_cited(request, reference),
     }
     return render(request, "relation.html", context)
@@ -97,21 +95,17 @@ def _tags(relation: Relation | None) -> list[tuple[str, str]]:
 
 def _model_row(score: Any) -> dict[str, Any]:
     """Return a model with its score. Runs with other than the usual settings stand below those with the usual ones."""
-    run, baseline = score.run, BASELINES.get(score.run.model.hub_id)
-    label = spelled.PROVENANCES[run.provenance].lower()
+    run = score.run
     return {
         "score": score,
         "run": run,
         "group": f"Other settings: {run.settings_group}" if run.settings_group else "",
-        "name": baseline.name if baseline else run.model.title,
-        "note": f"{baseline.name} {baseline.words}." if baseline else run.model.title,
-        "mark": "" if baseline else run.provenance,
         "model": run.model.title,
         "settings": labels.variant(run),
         "value": score.value,
         **{end: getattr(score, end) for end in ENDS},
         "n": score.n or None,
-        "provenance": f"{label}: {run.reference}" if run.reference else label,
+        "provenance": run.source,
     }
 
 
@@ -128,17 +122,14 @@ def _models_context(page: Page[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def models_charts(title: str, scores: list[Any]) -> list[Chart]:
+def models_charts(title: str, scores: list[Any], chance: float | None) -> list[Chart]:
     """Return the chart of the best runs with the usual settings; none where two points would not make a picture."""
-    usual = [(score.run, score) for score in scores if score.value is not None and not score.run.settings_group]
-    models = [(run, score) for run, score in usual if run.provenance != Run.Provenance.BASELINE]
+    models = [(score.run, score) for score in scores if score.value is not None and not score.run.settings_group]
     charted = {run.name: score for run, score in models[:CHARTED]}
     points = score_points(charted.items(), lambda name: charted[name].run.get_absolute_url())
     if len(points) < 2:
         return []
     best = f", the best {CHARTED}" if len(models) > CHARTED else ""
-    baselines = {run.model.hub_id: score.value for run, score in usual if run.provenance == Run.Provenance.BASELINE}
-    chance = baselines.get(CHANCE_ID)
     ticks = {point.label: chance for point in points} if chance is not None else {}
     summary = f"{title} of {labels.counted([run for run, _ in models])}{best}."
     if ticks:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 
 from leaderboard.exports import reproduction
@@ -27,8 +27,8 @@ from leaderboard.pages.run_answers import (
     surprises,
     wording_in_words,
 )
+from leaderboard.pages.search_page import gone
 from leaderboard.probes import pages_of
-from leaderboard.probes.benchmark_words import baselines_in_words
 from leaderboard.probes.culture.pairs import PairInLanguage, chosen_pair, pairs_of, switches
 from leaderboard.probes.wording import group_title, relation_names
 from leaderboard.tables import FORMATS, Files, Row, download, page_of
@@ -56,7 +56,9 @@ PLACE, PLACE_COLUMNS = "place", ("group", "value", "low", "high", "n")  # of the
 
 
 def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
-    run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
+    run = Run.objects.select_related("model", "benchmark").filter(pk=pk).first()
+    if run is None:
+        return _no_such_run(request, pk)
     scores, pages = list(run.scores.order_by("pk")), pages_of(run.benchmark)
     offered = pairs_of([run])
     pair = chosen_pair(request.GET, offered)
@@ -111,6 +113,16 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     return response
 
 
+def _no_such_run(request: HttpRequest, pk: int) -> HttpResponse:
+    """Say that a run is gone, as later ones exist; raises `Http404` where there never was one of this number.
+
+    Rows of printed figures had such pages once.
+    """
+    if not Run.objects.filter(pk__gt=pk).exists():
+        raise Http404(f"There is no run {pk}.")
+    return gone(request)
+
+
 def _explored(request: HttpRequest, run: Run, scores: Sequence[Score], breakdowns: Files, main: Score | None) -> Row:
     """Return the breakdown that the reader chose; nothing for a run without any."""
     dimensions = explorer.choices(breakdowns, main)
@@ -118,8 +130,7 @@ def _explored(request: HttpRequest, run: Run, scores: Sequence[Score], breakdown
         return {}
     pages = pages_of(run.benchmark)
     title = pages.metric_label(pages.main_metric(run.benchmark))
-    mark = run.provenance if run.is_published else ""
-    series = [{"column": "value", "title": title, "mark": mark, "href": run.get_absolute_url()}]
+    series = [{"column": "value", "title": title, "mark": "", "href": run.get_absolute_url()}]
     macro = run.benchmark.correctness.macro
     chosen = explorer.explorer(request, breakdowns, dimensions, title, series, macro=macro)
     further = {"template": wording_in_words(scores), PLACE: "" if reads_right(run) else ANOTHER_TEST}
@@ -193,13 +204,12 @@ def all_scores(run: Run, scores: Iterable[Score]) -> list[Row]:
 
 
 def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:
-    """Return sentences on what a baseline does, what was asked and is unknown, and ties."""
+    """Return sentences on what was asked and is unknown, and on ties."""
     shares = [(score.value, score.n) for score in scores if score.metric == TIES]
     ties = [ties_in_words(share, items) for share, items in shares if share]
-    baseline = [words] if (words := baselines_in_words([run], pages_of(run.benchmark).baseline_note)) else []
     notes = [*run.provenance_record.get("benchmark_notes", []), *skipped_in_words(run.provenance_record)]
     notes += unknown_names_in_words(run.provenance_record)
-    return [*baseline, *notes, *ties]
+    return [*notes, *ties]
 
 
 def headline(

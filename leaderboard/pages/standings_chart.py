@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from django.http import QueryDict
 
-from leaderboard.figures.benchmarks import GUESSES
 from leaderboard.figures.standings import LeaderboardFilter, Row
-from leaderboard.models import Model, Run
+from leaderboard.models import Entry, Model
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, sides_and_gap
 from leaderboard.probes.culture.sides import legend
@@ -42,7 +42,7 @@ def _charted(rows: Sequence[Row]) -> list[Row]:
     These are runs of one group, and none that were asked only some of the items, as figures of different settings share
     no axis.
     """
-    groups = [row["group"] for row in rows if not (row["is_baseline"] or row["some_items"])]
+    groups = [row["group"] for row in rows if not row["some_items"]]
     return [row for row in rows if groups and row["group"] == groups[0] and not row["some_items"]]
 
 
@@ -71,25 +71,23 @@ def axis_links(query: QueryDict, offered: Sequence[str]) -> list[PageLink]:
     return links if len(links) > 1 else []
 
 
-def chance_of(rows: Sequence[Row]) -> float | None:
-    """Return what guessing reaches, where a baseline says so."""
-    values = {row["run"].model.hub_id: row["main"].value for row in rows if row["is_baseline"] and row["main"]}
-    return next((values[name] for name in GUESSES if values.get(name) is not None), None)
-
-
 def standings_charts(
-    filters: LeaderboardFilter, rows: Sequence[Row], pair: PairInLanguage | None, axis: str
+    filters: LeaderboardFilter, models: Mapping[str, Any], pair: PairInLanguage | None, axis: str
 ) -> list[Chart]:
-    """Return the chart, if there is anything to draw. `pair`: what the rows are about; `axis`: one of `AXES`."""
+    """Return the chart of the table of models, if there is anything to draw; `axis`: one of `AXES`.
+
+    `pair`: what the rows are about.
+    """
+    rows = models["standings"]
     title = pages_of(filters.benchmark).metric_label(filters.metric)
     of_pair = _gaps_chart(title, rows, pair, filters.metric) if pair and len(pair.sides) > 1 else []
-    return of_pair or _scatter(title, rows, axis)
+    return of_pair or _scatter(title, rows, axis, models["chance"])
 
 
-def _scatter(title: str, rows: Sequence[Row], axis: str) -> list[Chart]:
+def _scatter(title: str, rows: Sequence[Row], axis: str, chance: float | None) -> list[Chart]:
     """Return the chart of scores against what an axis has, if that is known of any model."""
     name, scale, place = AXES[axis]
-    scored = [row for row in _charted(rows) if not row["is_baseline"] and row["main"] and row["main"].value is not None]
+    scored = [row for row in _charted(rows) if row["main"] and row["main"].value is not None]
     placed = [row for row in scored if place(row["run"].model)]
     if not placed:
         return []
@@ -100,7 +98,7 @@ def _scatter(title: str, rows: Sequence[Row], axis: str) -> list[Chart]:
         summary += f" Without a known {name}, and so left out: {labels.number_of(left_out, 'model')}."
     if any(row["run"].is_published for row in placed):
         summary += " Hollow markers are published figures."
-    figure = charts.scaling_curve(scores, chance_of(rows), labels.within(title), scale)
+    figure = charts.scaling_curve(scores, chance, labels.within(title), scale)
     return [Chart("scatter", f"{title} by {name}", summary, figure)]
 
 
@@ -152,7 +150,7 @@ def _gaps_in_words(gaps: Sequence[float], pair: PairInLanguage) -> str:
     return f"{pair.title}: {number} more of the facts about {ours} than of those about {theirs}{also}."
 
 
-def _names(runs: Sequence[Run]) -> dict[int, str]:
+def _names(runs: Sequence[Entry]) -> dict[int, str]:
     """Map each run to its model's name, and to what tells several runs of one model apart."""
     names = {run.pk: run.model.hub_id.removeprefix("published/") for run in runs}
     times = Counter(names.values())

@@ -5,7 +5,7 @@ from as `standing`, and `scores`, the figures that its page shows with their int
 """
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -14,8 +14,8 @@ from django.utils import timezone
 from django.utils.text import get_text_list
 
 from leaderboard.figures.filters import models_of, near_models
-from leaderboard.figures.runs import read_records, runs_on
-from leaderboard.figures.scores import OVERALL_SLICE, Slice, slices
+from leaderboard.figures.runs import printed_on, read_records, runs_on
+from leaderboard.figures.scores import OVERALL_SLICE, Slice, chance_of, slices
 from leaderboard.figures.standings import (
     FACETS,
     LeaderboardFilter,
@@ -27,17 +27,17 @@ from leaderboard.figures.standings import (
     narrowed,
     standings,
 )
-from leaderboard.models import Benchmark, Run, RunRank, Score
-from leaderboard.pages.standings_chart import chance_of
+from leaderboard.models import Benchmark, Entry, PrintedRow, RunRank, Score
 from leaderboard.probes import pages_of
-from leaderboard.probes.benchmark_words import BASELINES, baselines_in_words
+from leaderboard.probes.benchmark_words import baselines_in_words
 from leaderboard.probes.culture.pairs import (
     PairInLanguage,
+    parts_asked,
     settings_in_words,
     sides_and_gap,
 )
 from leaderboard.probes.culture.sides import GAP
-from leaderboard.probes.wording import group_title, relation_name
+from leaderboard.probes.wording import group_title, read_relations, relation_name
 from leaderboard.tables import FORMATS, filled, ordered, page_of, sorting
 from leaderboard.ui import labels, spelled
 from leaderboard.ui.labels import MEASURED, PUBLISHED
@@ -50,9 +50,10 @@ RUN = ("provenance", "date", "group", "way", "run", "commit", "version")
 
 
 def offered_slices(benchmark: Benchmark) -> list[Slice]:
-    """Return the slices that can be columns of the benchmark's leaderboard."""
+    """Return the slices that can be columns of the benchmark's leaderboard; before any run, the parts that it asks."""
     pages = pages_of(benchmark)
-    return slices(benchmark, pages.main_metric(benchmark), pages.fine_dimensions)
+    groups = slices(benchmark, pages.main_metric(benchmark), pages.fine_dimensions)
+    return groups or parts_asked(read_relations(benchmark))
 
 
 def read_filter(
@@ -82,21 +83,22 @@ def models_table(
 
     `standings` are the rows that pass the filter, and `everything` are those that it hides as well.
     """
-    pages, figures, runs = pages_of(filters.benchmark), figures_of(filters), runs_on(filters.benchmark)
+    pages, figures = pages_of(filters.benchmark), figures_of(filters)
+    printed, beside_models = printed_on(filters.benchmark)
+    runs: list[Entry] = [*runs_on(filters.benchmark), *printed]
     everything = standings(filters, figures, runs)
     passing = narrowed(everything, filters, figures)
     columns, rows = csv_columns(passing, filters, pair), table_rows(passing, filters, pair)
     if request.GET.get("format") in FORMATS or sorting(request.GET)[0] == "settings":
         add_settings(rows)
     rows = ordered(rows, request, columns, within="within", keys={"rank": lambda row: row["standing"]["rank"]})
-    baselines = [row for row in rows if row["standing"]["is_baseline"]]
-    page = page_of([row for row in rows if not row["standing"]["is_baseline"]], request)
-    shown = [*with_equal_baselines(baselines), *page]
+    page = page_of(rows, request)
+    shown = list(page)
     add_settings(shown)
     headings = {"", *(row["standing"]["group"] for row in shown)}
     has_settings = filters.part == OVERALL_SLICE and any(row["settings"] not in headings for row in shown)
-    not_said = [row for row in passing if not (row["is_baseline"] or row["listed_apart"])]  # by a text above them
-    chance = chance_of(passing)
+    not_said = [row for row in passing if not row["listed_apart"]]  # by a text above them
+    chance = chance_of(filters.benchmark, filters.part) if filters.metric == filters.benchmark.main_metric else None
     has_bars = any(row[filters.metric] is not None and 0 <= row[filters.metric] <= 1 for row in shown)
     title, scored = pages.metric_label(filters.metric), score_columns(shown, filters, pair)
     return {
@@ -104,7 +106,7 @@ def models_table(
         "standings": passing,
         "everything": everything,
         "columns": columns,
-        "file": [*baselines, *page] if request.GET.get("page") else rows,
+        "file": shown if request.GET.get("page") else rows,
         "rows": shown,
         "page": page,
         "filled": filled(shown, columns) - (set() if has_settings else {"settings"}),
@@ -121,19 +123,21 @@ def models_table(
         "empty": nothing_passes(filters),
         "without_figure": _without_figure(runs, figures),
         "title": title,
-        **_glossary(filters, passing, offered),
+        **_glossary(filters, passing, offered, beside_models),
     }
 
 
-def _glossary(filters: LeaderboardFilter, rows: Sequence[Row], offered: Sequence[Slice]) -> dict[str, Any]:
-    """Return what the lines below the table say of its rows."""
+def _glossary(
+    filters: LeaderboardFilter, rows: Sequence[Row], offered: Sequence[Slice], printed: Sequence[PrintedRow]
+) -> dict[str, Any]:
+    """Return what the lines below the table say of its rows, and of printed baselines."""
     return {
         "averaging": averaging(filters.benchmark, rows, offered),
         "items": compared_items(filters.benchmark),
         "has_ranks": any(row["rank"] for row in rows),
         "has_common": bool(common_metrics(rows)),
         "sources": _sources(rows),
-        "baselines": baselines_in_words((row["run"] for row in rows), pages_of(filters.benchmark).baseline_note),
+        "baselines": baselines_in_words(filters.benchmark, printed) if filters.part == OVERALL_SLICE else "",
     }
 
 
@@ -142,15 +146,15 @@ def compared_items(benchmark: Benchmark) -> str:
     return "facts" if pages_of(benchmark).of_parts else benchmark.nouns
 
 
-def _without_figure(runs: Sequence[Run], figures: pd.DataFrame) -> list[Run]:
-    """Return a run of each model whose published figures are about single relations or in other metrics only."""
+def _without_figure(runs: Sequence[Entry], figures: pd.DataFrame) -> list[Entry]:
+    """Return a row of each model whose published figures are about single relations or in other metrics only."""
     with_figure = set(figures["run"])
     return list({run.model.hub_id: run for run in runs if run.pk not in with_figure}.values())
 
 
 def _sources(rows: Sequence[Row]) -> list[tuple[str, str]]:
     """Return the publications of the rows with their addresses, each once."""
-    published: list[Run] = [row["run"] for row in rows if row["run"].reference_url]
+    published: list[Entry] = [row["run"] for row in rows if row["run"].reference_url]
     return list(dict.fromkeys((run.citation, run.reference_url) for run in published))
 
 
@@ -219,7 +223,7 @@ def _table_row(
         **sides_and_gap(figures, metric, pair),
         **{labels.group_column(*part): figures.get((metric, part)) for part in filters.slices},
     }
-    band = "baseline" if row["is_baseline"] else "ranked" if row["rank"] else "reported"
+    band = "ranked" if row["rank"] else "reported"
     beside = pages_of(filters.benchmark).metrics_beside(filters.benchmark)
     return {
         "standing": row,
@@ -243,8 +247,7 @@ def values_of(scores: Mapping[str, Any]) -> dict[str, Any]:
     return {**{name: getattr(score, "value", None) for name, score in scores.items()}, **ends}
 
 
-def _run_values(row: Row, run: Run) -> dict[str, Any]:
-    label = spelled.PROVENANCES[run.provenance].lower()
+def _run_values(row: Row, run: Entry) -> dict[str, Any]:
     return {
         "rank": row["rank_text"] or None,
         "model": run.model.title,
@@ -252,11 +255,11 @@ def _run_values(row: Row, run: Run) -> dict[str, Any]:
         "parameters": run.model.parameters,
         "active_parameters": run.model.active_parameters,
         "tie_group": row["paired"].tie_group if row["paired"] else None,
-        "provenance": f"{label}: {run.reference}" if run.reference else label,
+        "provenance": run.source,
         "date": timezone.localtime(run.finished).date().isoformat() if run.finished else None,
         "group": run.settings_group,
         "way": row["way"],
-        "run": run.pk,
+        "run": None if run.is_published else run.pk,
         "commit": run.model.commit,
         "version": run.benchmark.version,
     }
@@ -288,30 +291,6 @@ def add_settings(rows: Sequence[dict[str, Any]]) -> None:
         row["settings"] = labels.variant(run)
 
 
-def with_equal_baselines(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of a page, on which baselines with the same figures everywhere share one."""
-    alike: dict[Hashable, list[dict[str, Any]]] = {}
-    for row in rows:
-        if row["standing"]["is_baseline"]:
-            figures = row["standing"]["figures"].items()
-            shown = {(key, spelled.figure(score.value)) for key, score in figures if score.value is not None}
-            alike.setdefault(frozenset(shown), []).append(row)
-    firsts = [{**first, **_baseline_words([first, *others])} for first, *others in alike.values()]
-    return [*firsts, *(row for row in rows if not row["standing"]["is_baseline"])]
-
-
-def _baseline_words(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Return the name of the first of several baselines, how many are like it, and what each of them does."""
-    ids = [row["standing"]["run"].model.hub_id for row in rows]
-    baselines = [BASELINES[hub_id] for hub_id in ids if hub_id in BASELINES]
-    if not baselines:
-        return {}
-    alike = len(baselines) - 1
-    more = f" and {labels.number_of(alike, 'baseline')} alike" if alike else ""
-    words = " ".join(f"{baseline.name} {baseline.words}." for baseline in baselines)
-    return {"name": f"{baselines[0].name}{more}", "note": words}
-
-
 # Words above and below the rows.
 
 
@@ -327,8 +306,6 @@ def _headings(rows: Sequence[Row], filters: LeaderboardFilter) -> dict[tuple[Any
 
 def _heading(row: Row, models: int, kinds: set[bool], filters: LeaderboardFilter) -> str:
     """Return the text above a group; `kinds` tells whether its rows were published, measured, or both."""
-    if row["is_baseline"]:
-        return ""
     number = labels.number_of(models, "model")
     words = settings_in_words(row["run"]) if filters.part == OVERALL_SLICE else row["group"]
     if row["listed_apart"]:
@@ -342,7 +319,7 @@ def _heading(row: Row, models: int, kinds: set[bool], filters: LeaderboardFilter
 
 def averaging(benchmark: Benchmark, rows: Sequence[Row], offered: Sequence[Slice]) -> str:
     """Return what the figures of the first group are: "the mean of 20 fact types, 1,381 of 2,362 sentences"."""
-    first = next((row for row in rows if not row["is_baseline"] and row["main"] and row["main"].n), None)
+    first = next((row for row in rows if row["main"] and row["main"].n), None)
     if first is None:
         return ""
     numbers = [row["main"].n for row in rows if row["place"] == first["place"] and row["main"]]

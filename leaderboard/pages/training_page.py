@@ -11,8 +11,7 @@ from django.shortcuts import render
 from django.utils.text import slugify
 
 from leaderboard.figures.comparisons import records
-from leaderboard.figures.profiles import chance_levels, group_chance, levels
-from leaderboard.figures.scores import OVERALL_SLICE, part_of
+from leaderboard.figures.scores import OVERALL_SLICE, chance_by_group, chance_of, part_of
 from leaderboard.figures.training import (
     Series,
     StepScore,
@@ -431,7 +430,7 @@ def _point_row(curve: str, point: StepScore) -> Row:
 def group_rows(training: Training) -> list[Row]:
     """Return a row for each group with several points, those that changed most first."""
     titles = group_names(training.main.series.last, training.dimension, training.groups)
-    chance = group_chance(training.benchmark, training.dimension)
+    chance = chance_by_group(training.benchmark, training.dimension, list(training.groups))
     rows = [
         _group_row(name, titles[name], points[0], points[-1], chance.get(name))
         for name, points in training.groups.items()
@@ -636,7 +635,7 @@ def _charts(training: Training, groups: Sequence[Row], titles: Mapping[str, str]
 def _score_chart(training: Training) -> tuple[str, Plot]:
     curves, look, points = [*training.curves, *training.others], training.look, training.main.points
     part = part_of(points[0].score) if points else OVERALL_SLICE
-    chance = chance_levels(levels({training.benchmark.pk: training.benchmark})).get((training.benchmark.pk, part))
+    chance = chance_of(training.benchmark, part)
     lines = [curve.line(look) for curve in curves]
     parts = [_in_words(curve, training.metric, with_name=len(curves) > 1) for curve in curves]
     figure = trajectories(lines, look.scale, look.y_title(training.metric), None if look.relative else chance)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from django.http import QueryDict
 
-from leaderboard.figures.runs import finished_runs
+from leaderboard.figures.runs import with_printed
 from leaderboard.models import Benchmark
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, facts_table
@@ -27,7 +27,7 @@ def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage
     """Return both cultures of each relation where all figures are of single ones, which no row of a model shows."""
     if pair is not None:
         return {}
-    found = comparison_parts(list(finished_runs(benchmark)), query, None)
+    found = comparison_parts(with_printed(benchmark), query, None)
     rows = found["files"]["predicates"][1] if found else []
     return {} if any(row["relation"] == ALL for row in rows) else found
 

@@ -1,13 +1,13 @@
 """What a benchmark asks, its topic and its baselines, in words."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from leaderboard.figures.benchmarks import BASELINE_IDS, CHANCE_ID
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, PrintedRow
 from leaderboard.probes import pages_of
-from leaderboard.ui import labels
-from probing.analysis.accuracy import MAJORITY, MOST_FREQUENT
+from leaderboard.ui import labels, spelled
+from probing.analysis.accuracy import CHANCE, MAJORITY, MOST_FREQUENT
+from probing.analysis.breakdowns import ALL
 from probing.analysis.specificity_metrics import RARER
 from probing.benchmark import Relation
 from probing.catalog import CATALOG
@@ -88,20 +88,32 @@ class Baseline(NamedTuple):
     words: str
 
 
-BASELINES: Mapping[str, Baseline] = {  # by the ids under which their runs are stored
-    CHANCE_ID: Baseline("Chance", "takes every option to be as likely as the next"),
-    BASELINE_IDS[MAJORITY]: Baseline(
-        "Majority answer", "always gives the answer that is right most often in the relation"
-    ),
-    BASELINE_IDS[MOST_FREQUENT]: Baseline(
+BASELINES: Mapping[str, Baseline] = {  # by the names under which benchmarks have their figures
+    CHANCE: Baseline("Chance", "takes every option to be as likely as the next"),
+    MAJORITY: Baseline("Majority answer", "always gives the answer that is right most often in the relation"),
+    MOST_FREQUENT: Baseline(
         "Most frequent answer", "gives the option that is the right answer most often in the whole benchmark"
     ),
-    BASELINE_IDS[RARER]: Baseline("Rarer answer", "always gives the answer that is rarer in a corpus of texts"),
+    RARER: Baseline("Rarer answer", "always gives the answer that is rarer in a corpus of texts"),
 }
 
 
-def baselines_in_words(runs: Iterable[Run], note: str = "") -> str:
-    """Return a sentence on the baselines among these runs, followed by the probe's note on them; empty without any."""
-    ids = {run.model.hub_id for run in runs}
-    words = [f"{baseline.name} {baseline.words}" for name, baseline in BASELINES.items() if name in ids]
-    return " ".join([f"Reached without a model: {'; '.join(words)}.", note]).strip() if words else ""
+def baselines_in_words(benchmark: Benchmark, printed: Sequence[PrintedRow]) -> str:
+    """Say what is reached without a model, and by the people or the rules of which papers print figures.
+
+    The probe's note on its baselines follows. It is empty without any. `printed`: the rows of people and rules.
+    """
+    note, stated = pages_of(benchmark).baseline_note, benchmark.baselines
+    words = [
+        f"{baseline.name} {baseline.words} ({spelled.figure(stated[name])})"
+        for name, baseline in BASELINES.items()
+        if name in stated
+    ]
+    papers = [
+        f"{row.first.name}: {spelled.figure(score.value)} ({row.citation})"
+        for row in printed
+        for score in row.scores
+        if (score.metric, score.group) == (benchmark.main_metric, ALL) and score.value is not None
+    ]
+    texts = [f"Reached without a model: {'; '.join(words)}. {note}".strip()] if words else []
+    return " ".join([*texts, *([f"Published beside models: {'; '.join(papers)}."] if papers else [])])

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from math import isnan
+from math import inf, isnan
 from statistics import mean
 
 import numpy as np
@@ -10,8 +10,9 @@ from django.http import QueryDict
 
 from leaderboard.figures import benchmarks
 from leaderboard.figures.comparisons import records
-from leaderboard.figures.runs import finished_runs
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.figures.runs import with_printed
+from leaderboard.figures.scores import scores_of
+from leaderboard.models import Benchmark, Entry, Run, Score
 from leaderboard.probes import further_training
 from leaderboard.probes.cloze_items import ITEM_COLUMNS, MODEL_ANSWER, run_answer
 from leaderboard.probes.culture.pairs import PairInLanguage
@@ -114,7 +115,7 @@ def _mean(scores: Sequence[Score]) -> Score:
 
 
 def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage | None) -> Parts:
-    runs = list(finished_runs(benchmark).order_by("model__hub_id", "pk"))
+    runs = with_printed(benchmark)
     sides, training, difficult = side_by_side(runs), further_training.trainings(runs), difficulty(runs)
     groups = [group for group in MARKERS if any(row[group] is not None for row in difficult)]
     by_group = [name for group in groups for name in (group, f"{group}_models")]
@@ -158,20 +159,19 @@ MARKERS = {
 }
 
 
-def difficulty(runs: Sequence[Run]) -> list[Row]:
+def difficulty(runs: Sequence[Entry]) -> list[Row]:
     """Return the share found within five by fact type, a mean over models: head by head, the easiest first. One query.
 
     Published figures stand beside the measured ones, as they are of other sentences (the paper's Figure 1).
     """
     by_pk = {run.pk: run for run in runs if run.model.kind in SIDES}
     values: dict[str, dict[str, list[tuple[str, float]]]] = {}
-    scores = Score.objects.filter(run__in=by_pk, dimension="fact_type", metric__in=WITHIN_FIVE.values())
-    for score in scores.exclude(value=None).order_by("pk"):
+    for score in scores_of(by_pk.values(), set(WITHIN_FIVE.values()), ["fact_type"]):
         run = by_pk[score.run_id]
         side = SIDES[run.model.kind]
-        if score.metric == WITHIN_FIVE[side] and score.group in FACT_TYPES:
+        if score.value is not None and score.metric == WITHIN_FIVE[side] and score.group in FACT_TYPES:
             group = side if run.provenance == Run.Provenance.MEASURED else f"{side}{PUBLISHED}"
-            values.setdefault(score.group, {}).setdefault(group, []).append((run.model.hub_id, score.value or 0.0))
+            values.setdefault(score.group, {}).setdefault(group, []).append((run.model.hub_id, score.value))
     rows = [_difficulty_row(key, by_group) for key, by_group in values.items()]
     return sorted(rows, key=lambda row: (HEADS.index(row["head"]), -max(row[group] or 0.0 for group in MARKERS)))
 
@@ -210,10 +210,11 @@ def _markers() -> dict[str, tuple[str, str]]:
     return {_in_words(group): marker for group, marker in MARKERS.items()}
 
 
-def side_by_side(runs: Sequence[Run]) -> list[Row]:
+def side_by_side(runs: Sequence[Entry]) -> list[Row]:
     """Return all kinds of model on the same sentences: those that end in their blank, the best first. One query."""
     by_pk = {run.pk: run for run in runs if run.model.kind in SIDES}
-    scores = Score.objects.filter(run__in=by_pk, dimension="blank", group="last", metric="accuracy").order_by("-value")
+    at_the_end = [score for score in scores_of(by_pk.values(), ["accuracy"], ["blank"]) if score.group == "last"]
+    scores = sorted(at_the_end, key=lambda score: -inf if score.value is None else score.value, reverse=True)
     return [
         {
             "score": score,

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from leaderboard.figures.scores import OVERALL_SLICE
-from leaderboard.models import Run, Score
+from leaderboard.figures.scores import OVERALL_SLICE, scores_of
+from leaderboard.models import Entry
 from leaderboard.probes.probe_pages import run_columns
 from leaderboard.tables import Row
 from leaderboard.ui.charts.basics import Chart, Point
@@ -20,15 +20,14 @@ TRAINING_METRICS = (*WAYS, *(before for before, _ in WAYS.values()))
 Figures = Mapping[int, Mapping[str, float | None]]  # by run and metric
 
 
-def trainings(runs: Sequence[Run]) -> list[Row]:
+def trainings(runs: Sequence[Entry]) -> list[Row]:
     """Return a row for each model and each text that it was trained on, in the order of the runs. One query."""
-    scores = Score.objects.filter(run__in=runs, dimension=OVERALL_SLICE.dimension, metric__in=TRAINING_METRICS)
     figures: dict[int, dict[str, float | None]] = {}
-    for score in scores.order_by("pk"):
+    for score in scores_of(runs, TRAINING_METRICS, [OVERALL_SLICE.dimension]):
         figures.setdefault(score.run_id, {})[score.metric] = score.value
     after = [run for run in runs if run.pk in figures and "experience" in run.settings.get("options", {})]
     before = {run.model_id: figures[run.pk] for run in runs if run.pk in figures and run not in after}
-    by_training: dict[tuple[int, str], list[Run]] = {}
+    by_training: dict[tuple[int, str], list[Entry]] = {}
     for run in after:
         by_training.setdefault((run.model_id, str(run.option("trained_on", ""))), []).append(run)
     rows = [
@@ -39,7 +38,7 @@ def trainings(runs: Sequence[Run]) -> list[Row]:
     return [{**dict.fromkeys(names), **row} for row in rows]
 
 
-def _training(runs: Sequence[Run], trained_on: str, before: Mapping[str, float | None], figures: Figures) -> Row:
+def _training(runs: Sequence[Entry], trained_on: str, before: Mapping[str, float | None], figures: Figures) -> Row:
     kept: dict[str, dict[int, float | None]] = {}
     for run in runs:
         for metric in figures[run.pk].keys() & WAYS.keys():

@@ -5,12 +5,11 @@ from statistics import median
 from typing import Any
 
 from django.http import QueryDict
-from django.urls import reverse
 
-from leaderboard.figures.benchmarks import CHANCE_ID
-from leaderboard.figures.board import board, rows_of, usual, with_value
+from leaderboard.figures.board import board, figure_url, rows_of, usual, with_value
 from leaderboard.figures.scores import DOMAIN, MOST_DOTS
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark
+from leaderboard.models.printed import PUBLISHED
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.probe_pages import Parts, ProbePages, parts
 from leaderboard.probes.wording import group_title
@@ -18,15 +17,16 @@ from leaderboard.tables import Row
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.charts.dot_plots import ModelDot, Strip
+from probing.analysis.accuracy import CHANCE
 
 DOMAINS = ("group", "median", "lowest", "highest", "best", "chance")
 
 
 def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage | None) -> Parts:
-    everything = with_value(board([benchmark.pk], [benchmark.main_metric], (DOMAIN,)))
-    figures = rows_of(usual(everything))
+    by_domain = usual(with_value(board([benchmark.pk], [benchmark.main_metric, CHANCE], (DOMAIN,))))
+    figures = rows_of(by_domain[by_domain["metric"] == benchmark.main_metric])
+    chance = by_domain[by_domain["metric"] == CHANCE]
     models = drawn_models(figures)
-    chance = everything[everything["hub_id"] == CHANCE_ID]
     rows = domains(figures, models, dict(zip(chance["group"], chance["value"], strict=True)))
     columns = [*DOMAINS, *(f"run_{run}" for run in sorted(models))]
     drawn = [_chart(rows, len(models))] if rows else []
@@ -34,11 +34,10 @@ def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage
 
 
 def _by_model(figures: Sequence[Any]) -> dict[int, float]:
-    """Map the runs of models, which baselines are none of, to their means over domains."""
+    """Map runs to their means over domains."""
     values: dict[int, list[float]] = {}
     for figure in figures:
-        if figure.provenance != Run.Provenance.BASELINE:
-            values.setdefault(figure.run, []).append(figure.value)
+        values.setdefault(figure.run, []).append(figure.value)
     return {run: sum(of_run) / len(of_run) for run, of_run in values.items()}
 
 
@@ -67,7 +66,7 @@ def domains(figures: Sequence[Any], models: Sequence[int], chance: Mapping[str, 
             "lowest": of_group[0].value,
             "highest": of_group[-1].value,
             "best": of_group[-1].hub_id,
-            "href": reverse("run", args=[of_group[-1].run]),
+            "href": figure_url(of_group[-1]),
             "chance": chance.get(group),
             "figures": of_group,
         }
@@ -84,8 +83,7 @@ def _chart(rows: Sequence[Row], models: int) -> Chart:
 
 
 def _dot(figure: Any) -> ModelDot:
-    is_published = figure.provenance == Run.Provenance.PUBLISHED
-    return ModelDot(figure.hub_id, figure.value, is_published, reverse("run", args=[figure.run]), figure.kind)
+    return ModelDot(figure.hub_id, figure.value, figure.provenance == PUBLISHED, figure_url(figure), figure.kind)
 
 
 PAGES = ProbePages(

@@ -10,8 +10,9 @@ from django.http import QueryDict
 from leaderboard.figures import item_rows
 from leaderboard.figures.comparisons import ModelAnswer, compared_rows, records, short_names
 from leaderboard.figures.item_rows import ItemFilter, ItemsMissing
-from leaderboard.figures.runs import finished_runs
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.figures.runs import with_printed
+from leaderboard.figures.scores import scores_of
+from leaderboard.models import Benchmark, Entry, Run
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, facts_table, item_url
 from leaderboard.probes.probe_pages import Json, Parts, ProbePages, notes_of, parts
@@ -178,11 +179,11 @@ def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage
 
 
 def p_values_of_models(benchmark: Benchmark) -> list[Row]:
-    """Return a row for each finished run with p-values of repetitions, the measured ones first. Two queries."""
-    runs = {run.pk: run for run in finished_runs(benchmark).order_by("provenance", "model__hub_id", "pk")}
+    """Return a row for each run and printed row with p-values of repetitions, the runs first. Three queries."""
+    runs = {run.pk: run for run in with_printed(benchmark)}
     overall: dict[int, dict[str, float | None]] = {}
     repeated: dict[int, dict[str, dict[str, float | None]]] = {}
-    for score in Score.objects.filter(run__in=runs, dimension__in=("overall", "repetition")).order_by("pk"):
+    for score in scores_of(runs.values(), dimensions=("overall", "repetition")):
         if score.dimension == "overall":
             overall.setdefault(score.run_id, {})[score.metric] = score.value
         else:
@@ -195,7 +196,7 @@ def p_values_of_models(benchmark: Benchmark) -> list[Row]:
     return sorted(rows, key=lambda row: (row["run"].is_published, row["heading"]))
 
 
-def _model_row(run: Run, scores: Mapping[str, float | None], logarithms: Sequence[float]) -> Row:
+def _model_row(run: Entry, scores: Mapping[str, float | None], logarithms: Sequence[float]) -> Row:
     settings = ", by word" if run.option("by", "token") == "word" else ""
     return {
         "run": run,

@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from leaderboard.figures import benchmarks
 from leaderboard.figures.comparisons import ModelAnswer
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, Entry, Run
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options
 from leaderboard.probes.wording import CHOICE, FREE_TEXT, ONE_ANSWER, RIGHT_OR_WRONG, AnswerWords, QuestionForm
@@ -49,7 +49,7 @@ def notes_of(benchmark: Benchmark) -> str:
     return ""
 
 
-def run_columns(run: Run) -> Row:
+def run_columns(run: Entry) -> Row:
     """Return the columns of a table that say which run a row is about, and the run itself."""
     return {
         "run": run,

@@ -10,9 +10,9 @@ from django.http import QueryDict
 
 from leaderboard.figures import benchmarks, item_rows
 from leaderboard.figures.comparisons import records
-from leaderboard.figures.runs import finished_runs
+from leaderboard.figures.runs import with_printed
 from leaderboard.figures.scores import Slice, parts_among
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, Entry, Run
 from leaderboard.probes.culture.pairs import PairInLanguage, chosen_pair, rows_of, switches
 from leaderboard.probes.culture.sides import (
     COLUMNS,
@@ -77,13 +77,13 @@ def run_parts(run: Run, query: QueryDict, pair: PairInLanguage | None) -> Parts:
     return found
 
 
-def comparison_parts(runs: Sequence[Run], query: QueryDict, pair: PairInLanguage | None) -> Parts:
+def comparison_parts(runs: Sequence[Entry], query: QueryDict, pair: PairInLanguage | None) -> Parts:
     part, tables, words = both_cultures(runs, query, pair)
     return parts(query, tables, drawn(tables, part), **words)
 
 
 def both_cultures(
-    runs: Sequence[Run], query: QueryDict, pair: PairInLanguage | None
+    runs: Sequence[Entry], query: QueryDict, pair: PairInLanguage | None
 ) -> tuple[PairInLanguage | None, dict[str, File], dict[str, Any]]:
     """Return the part that the reader chose, the table of both cultures in it, and what the template says of them.
 
@@ -199,7 +199,7 @@ def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage
     varied, notes = varieties(benchmark, pair) if pair else ([], "")
     if not varied or pair is None:
         return {}
-    best = best_scores(rows_of(sides(list(finished_runs(benchmark))), pair))
+    best = best_scores(rows_of(sides(with_printed(benchmark)), pair))
     links = versions(benchmark)
     for row in varied:
         key = (pair.name, pair.language, row["objects"], row["relation"])

@@ -8,9 +8,9 @@ from django.http import QueryDict
 
 from leaderboard.figures import item_rows
 from leaderboard.figures.comparisons import records, short_names
-from leaderboard.figures.runs import finished_runs, runs_beside
+from leaderboard.figures.runs import runs_beside, with_printed
 from leaderboard.figures.scores import figures
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.models import Benchmark, Entry, Run, Score
 from leaderboard.probes.breakdowns import group_href, hover_label
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options, answer_in_template
@@ -124,8 +124,7 @@ def _chart(name: str, rows: Sequence[Row], titles: Titles) -> Chart:
 
 
 def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage | None) -> Parts:
-    finished = [run for run in finished_runs(benchmark) if run.provenance != Run.Provenance.BASELINE]
-    runs = by_prompting_order(finished)
+    runs = by_prompting_order(with_printed(benchmark))
     scores = figures(runs)
     prompted, factors = prompted_runs(runs, scores), factors_by_relation(runs, scores)
     metrics = [metric for metric in BY_PROMPTING if any(row["scores"][metric] for row in prompted)]
@@ -146,9 +145,9 @@ def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage
     )
 
 
-def prompted_runs(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> list[Row]:
+def prompted_runs(runs: Sequence[Entry], scores: Mapping[int, ScoresByGroup]) -> list[Row]:
     """Return the runs of models that were asked by several promptings, with their scores over all relations."""
-    groups: dict[tuple[Any, ...], list[Run]] = defaultdict(list)
+    groups: dict[tuple[Any, ...], list[Entry]] = defaultdict(list)
     for run in runs:
         groups[comparable_settings(run)].append(run)
     return [
@@ -186,7 +185,7 @@ def _promptings_chart(rows: Sequence[Row]) -> list[Chart]:
     return [Chart("factor_promptings", "What prompting changes", words, figure)]
 
 
-def factors_by_relation(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> list[Row]:
+def factors_by_relation(runs: Sequence[Entry], scores: Mapping[int, ScoresByGroup]) -> list[Row]:
     """Return naturalness and relatedness of each run with vanilla prompting, by relation."""
     lines = [
         (run, factor, _of_metric(scores[run.pk], factor))
@@ -204,27 +203,27 @@ def factors_by_relation(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]
     return rows
 
 
-def prompting(run: Run) -> str:
+def prompting(run: Entry) -> str:
     return str(run.option("prompting", VANILLA))
 
 
-def by_prompting_order(runs: Sequence[Run]) -> list[Run]:
+def by_prompting_order(runs: Sequence[Entry]) -> list[Entry]:
     order: list[str] = list(PROMPTINGS)
     with_prompting = [run for run in runs if prompting(run) in order]
-    return sorted(with_prompting, key=lambda run: (order.index(prompting(run)), run.provenance, run.pk))
+    return sorted(with_prompting, key=lambda run: (order.index(prompting(run)), run.provenance, abs(run.pk)))
 
 
-def label_of(run: Run) -> str:
+def label_of(run: Entry) -> str:
     return f"{settings_in_words(run)}, published" if run.is_published else settings_in_words(run)
 
 
-def settings_in_words(run: Run) -> str:
+def settings_in_words(run: Entry) -> str:
     """Return the prompting and every other setting that is not the usual one."""
     others = [words for name, words in run.differences.items() if name != "prompting"]
     return ", ".join([prompting(run), *others])
 
 
-def comparable_settings(run: Run) -> tuple[Any, ...]:
+def comparable_settings(run: Entry) -> tuple[Any, ...]:
     """Return what two runs must share for their promptings to be compared."""
     others = {name: value for name, value in run.differences.items() if name not in ("prompting", "shots")}
     return run.model_id, run.provenance, *sorted(others.items())

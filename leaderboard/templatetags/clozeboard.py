@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from leaderboard.figures import progress
 from leaderboard.figures.training import Percent
 from leaderboard.models import Run, Score
+from leaderboard.models.printed import PROVENANCES
 from leaderboard.probes.culture.pairs import variant_in_words
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.tables import parameter, sorting
@@ -208,4 +209,4 @@ register.filter(spelled.score_note)
 @register.filter
 def provenance(name: str) -> str:
     """Return in words whose a score is."""
-    return spelled.PROVENANCES[name].lower()
+    return PROVENANCES[name].lower()

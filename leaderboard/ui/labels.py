@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from django.conf.locale import LANG_INFO
 
-from leaderboard.models import Run
+from leaderboard.models import Entry
 from leaderboard.ui.visible import visible
 from probing.analysis.breakdowns import CROSSED
 from probing.formats.own_wordings import own_names
@@ -190,7 +190,7 @@ def language(code: str) -> str:
     return LANGUAGES.get(code) or str(LANG_INFO.get(code, {}).get("name", code))
 
 
-def variant(run: Run) -> str:
+def variant(run: Entry) -> str:
     """Return what tells runs of one model apart, empty where all have the usual settings.
 
     A run that stands for earlier steps of its training says how many. A start token that also marks roles in the
@@ -200,7 +200,7 @@ def variant(run: Run) -> str:
     return ", ".join(filter(None, [words, visible(marked_start(run.provenance_record))]))
 
 
-def counted(runs: Sequence[Run]) -> str:
+def counted(runs: Sequence[Entry]) -> str:
     """Return the number of models in words, and that of the runs if it is larger."""
     number = len({run.model.hub_id for run in runs})
     models = number_of(number, "model")
@@ -208,9 +208,12 @@ def counted(runs: Sequence[Run]) -> str:
 
 
 def distinct(names: Mapping[int, str]) -> dict[int, str]:
-    """Return the names of runs, with the run's number where several have the same name."""
-    times = Counter(names.values())
-    return {run: f"{name}, run {run}" if times[name] > 1 else name for run, name in names.items()}
+    """Return the names of runs, with the run's number where several have the same name.
+
+    Numbers of printed rows are below zero.
+    """
+    times, numbers = Counter(names.values()), {run: f"run {run}" if run > 0 else f"row {-run}" for run in names}
+    return {run: f"{name}, {numbers[run]}" if times[name] > 1 else name for run, name in names.items()}
 
 
 def number_of(number: int, noun: str) -> str:

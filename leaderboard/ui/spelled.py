@@ -4,12 +4,11 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
-from leaderboard.models import Run, Score
+from leaderboard.models import Score
 
 Raw = str | int | float | bool | None
 NO_VALUE = "–"
 NOT_MEASURED = "not measured"
-PROVENANCES = dict(Run.Provenance.choices)
 SKEW = 0.1  # of half an interval: how far its middle may lie from the value for the ± of both ends
 P_VALUE = "p_value"  # what the names of metrics begin with that are p-values, as papers print them
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -19,7 +19,8 @@ from leaderboard.figures.item_rows import matching
 from leaderboard.figures.ranks import refresh_standings
 from leaderboard.line import CHECKS, FINISH, QUEUES
 from leaderboard.management.commands.load_published import load
-from leaderboard.models import Benchmark, Claim, Run
+from leaderboard.models import Benchmark, Claim, Printed, PrintedRow, Run
+from leaderboard.models.printed import printed_rows
 from leaderboard.redis_server import embedded_server
 from leaderboard.settings import embedded_redis_socket
 from probing.catalog import EMBEDDED
@@ -129,7 +130,7 @@ class Site:
     benchmark: Benchmark
     first: Run
     second: Run
-    published: Run
+    published: PrintedRow
     running: Run
     failed: Run
 
@@ -268,7 +269,7 @@ def culture_run(culture: Benchmark) -> Run:
 
 
 @pytest.fixture
-def published_culture_run(culture: Benchmark, culture_run: Run, tmp_path: Path) -> Run:
+def published_culture_run(culture: Benchmark, culture_run: Run, tmp_path: Path) -> PrintedRow:
     """A paper's figures of the same model."""
     sides = [("culture", "Arab", 0.336), ("culture", "West", 0.23)]
     sides += [("relation_culture", "P37 Arab", 0.9), ("relation_culture", "P37 West", 0.8)]
@@ -292,7 +293,7 @@ def published_culture_run(culture: Benchmark, culture_run: Run, tmp_path: Path) 
     folder.mkdir()
     (folder / "paper.json").write_text(json.dumps(content))
     load(folder)
-    return Run.objects.get(provenance=Run.Provenance.PUBLISHED)
+    return printed_rows(Printed.objects.all())[0]
 
 
 @pytest.fixture

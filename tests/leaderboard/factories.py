@@ -1,6 +1,6 @@
 """Rows of the database for tests, with a sensible value for every field that a test does not set."""
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -20,8 +20,8 @@ from leaderboard.figures import benchmarks, item_rows
 from leaderboard.figures.outcomes import every_step_measured_on
 from leaderboard.figures.ranks import store_figures
 from leaderboard.management.commands.load_published import load
-from leaderboard.models import Benchmark, Claim, Model, Run, RunEvent, RunPart, Score
-from probing.analysis.accuracy import SCORE_COLUMNS
+from leaderboard.models import Benchmark, Claim, Model, Printed, PrintedRow, Run, RunEvent, RunPart, Score
+from probing.analysis.accuracy import CHANCE, SCORE_COLUMNS
 from probing.analysis.intervals import wilson
 from probing.analysis.option_scores import PER_OPTION
 from probing.benchmark import Benchmark as Content
@@ -98,15 +98,27 @@ def finished(on: Benchmark, value: float | None = 0.5, of: Model | None = None, 
     return done
 
 
-def published(on: Benchmark, value: float = 0.5, **fields: Any) -> Run:
-    fields = {"reference": "Table 1 of a paper", "reference_url": "https://example.org/paper", **fields}
-    of = model(source=Model.Source.PUBLISHED, commit="")
-    return finished(on, value, of, provenance=Run.Provenance.PUBLISHED, **fields)
+def printed(on: Benchmark, scores: Iterable[Mapping[str, Any]], of: Model | None = None, **fields: Any) -> PrintedRow:
+    """Create a row of printed figures, given what scores have; what they leave out is as for accuracy of all items."""
+    paper = {"title": "A paper", "authors": "Ada Byron", "year": 2024, "url": "https://example.org/paper"}
+    of = of or model(source=Model.Source.PUBLISHED, commit="")
+    row = {"row": next(NUMBERS), "name": of.hub_id, "source": paper, "place": "Table 1", **fields}
+    usual = {"metric": "accuracy", "dimension": "overall", "part": "all", "n": 100}
+    figures = [Printed.objects.create(model=of, benchmark=on, **row, **{**usual, **one}) for one in scores]
+    return PrintedRow(figures)
 
 
-def baseline(on: Benchmark, value: float = 0.1) -> Run:
-    of = Model.objects.get_or_create(hub_id="baseline/chance", source=Model.Source.LOCAL)[0]
-    return finished(on, value, of, provenance=Run.Provenance.BASELINE)
+def published(on: Benchmark, value: float = 0.5, of: Model | None = None, **fields: Any) -> PrintedRow:
+    """Create a row of printed figures with an overall score, one domain and one relation."""
+    parts = [("overall", "all", 100), ("domain", "Arts", 40), ("relation", "P30", 60)]
+    scores = [{"value": value, "dimension": name, "part": part, "n": n} for name, part, n in parts]
+    return printed(on, scores, of, **fields)
+
+
+def baseline(on: Benchmark, value: float = 0.1, name: str = CHANCE) -> None:
+    """State what is reached without a model on a benchmark."""
+    on.baselines = {**on.baselines, name: value}
+    on.save(update_fields=["baselines"])
 
 
 def measured(on: Benchmark, of: Model, skill: float, seed: int = 0, templates: tuple[int, ...] = (0, 1)) -> Run:
@@ -131,7 +143,7 @@ def shipped(slug: str, probe: str = "") -> Benchmark:
 
 
 def published_figures() -> int:
-    """Load the published figures that ship with the project; return how many runs they are."""
+    """Load the published figures that ship with the project; return how many rows they have."""
     return kept("published figures", lambda: load(EMBEDDED / "published"))
 
 

@@ -17,7 +17,8 @@ from django.utils import timezone
 from leaderboard.figures.benchmarks import folder_of
 from leaderboard.figures.live_workers import live_workers
 from leaderboard.figures.ranks import refresh_standings
-from leaderboard.models import Benchmark, Claim, Model, Run, RunRank
+from leaderboard.models import Benchmark, Claim, Model, Printed, Run, RunRank
+from leaderboard.models.printed import printed_rows
 from leaderboard.ui.spelled import figure, uncertainty
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
@@ -117,7 +118,7 @@ def pages() -> Iterator[str]:
         yield benchmark.get_absolute_url()
     for run in Run.objects.all()[:12]:
         yield run.get_absolute_url()
-    for hub_id in Model.objects.exclude(hub_id__startswith="baseline/").values_list("hub_id", flat=True)[:6]:
+    for hub_id in Model.objects.values_list("hub_id", flat=True)[:6]:
         yield f"/models/{hub_id}/"
 
 
@@ -138,7 +139,7 @@ def numbers_agree_with_their_nouns_and_none_is_missing(client: Client) -> None:
 
 
 def a_run_is_headed_by_its_stored_figure(client: Client) -> None:
-    for run in Run.objects.filter(state=Run.State.FINISHED).exclude(provenance=Run.Provenance.BASELINE):
+    for run in Run.objects.filter(state=Run.State.FINISHED):
         score = run.scores.get(metric="accuracy", dimension="overall")
         text = read(client, run.get_absolute_url())
         assert f"Accuracy: {figure(score.value)} {uncertainty(score.value, score.low, score.high)}".strip() in text
@@ -149,7 +150,7 @@ def a_run_is_headed_by_its_stored_figure(client: Client) -> None:
 
 def a_rank_is_among_the_runs_that_are_ranked(client: Client) -> None:
     ranked = RunRank.objects.filter(metric="accuracy", best__isnull=False)
-    for run in Run.objects.filter(state=Run.State.FINISHED).exclude(provenance=Run.Provenance.BASELINE):
+    for run in Run.objects.filter(state=Run.State.FINISHED):
         named = re.findall(r"rank ([\d–]+) of (\d+)", read(client, run.get_absolute_url()))
         own = ranked.filter(run=run).first()
         alike = [rank for rank in ranked.select_related("run__model") if rank.run.settings_group == run.settings_group]
@@ -159,12 +160,13 @@ def a_rank_is_among_the_runs_that_are_ranked(client: Client) -> None:
 def lists_count_the_models_that_are_there(client: Client) -> None:
     finished = Run.objects.filter(state=Run.State.FINISHED)
     for row in csv_rows(client, "/benchmarks/"):
-        for provenance in (Run.Provenance.MEASURED, Run.Provenance.PUBLISHED):
-            of_kind = finished.filter(benchmark__title=row["benchmark"], provenance=provenance)
-            stored = of_kind.values("model__hub_id").distinct().count()
-            assert row[provenance.value] == str(stored), row
-    comparable = finished.filter(items_left_out=0).exclude(provenance=Run.Provenance.BASELINE)
-    usual = {run.model.hub_id for run in comparable.select_related("model", "benchmark") if not run.settings_group}
+        measured = finished.filter(provenance=Run.Provenance.MEASURED)
+        for name, rows in (("measured", measured), ("published", Printed.objects.filter(baseline=False))):
+            of_benchmark = rows.filter(benchmark__title=row["benchmark"])
+            assert row[name] == str(of_benchmark.values("model__hub_id").distinct().count()), row
+    comparable = finished.filter(items_left_out=0).select_related("model", "benchmark")
+    usual = {run.model.hub_id for run in comparable if not run.settings_group}
+    usual |= {row.model.hub_id for row in printed_rows(Printed.objects.all())}
     open_models = set(Run.objects.exclude(state__in=Run.FINAL).values_list("model__hub_id", flat=True))
     assert {row["hub_id"] for row in csv_rows(client, "/?topic=all")} == usual | open_models
 
@@ -172,10 +174,11 @@ def lists_count_the_models_that_are_there(client: Client) -> None:
 def figures_of_the_overview_are_stored_and_those_of_papers_are_marked(client: Client) -> None:
     for row in csv_rows(client, "/"):
         if row.get("small"):
-            run = Run.objects.get(pk=row["small_run"])
-            assert float(row["small"]) == run.scores.get(metric="accuracy", dimension="overall").value
-            assert row["small_provenance"] == run.provenance
-    if not Run.objects.filter(provenance=Run.Provenance.PUBLISHED).exists():
+            run = Run.objects.filter(pk=row["small_run"] or None).first()
+            scores = run.scores if run else Printed.objects.filter(model__hub_id=row["hub_id"])
+            assert float(row["small"]) == scores.get(metric="accuracy", dimension="overall").value
+            assert row["small_provenance"] == (run.provenance if run else "published")
+    if not Printed.objects.exists():
         assert "○ published" not in client.get("/").content.decode().partition("<table")[2]
 
 

@@ -107,7 +107,6 @@ def of_published(site: Site) -> Iterator[tuple[str, str]]:
         published = site.runs(benchmark["name"], "published")
         if published and not site.runs(benchmark["name"]):
             yield "published", f"/benchmarks/{benchmark['name']}/"
-            yield "published-run", f"/runs/{published[0]['run']}/"
             return
 
 

@@ -20,7 +20,7 @@ from django.db import models, transaction
 
 from leaderboard.figures import benchmarks as benchmarks_module
 from leaderboard.figures import highlights, item_rows
-from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, RunRank, Score
+from leaderboard.models import Benchmark, Model, Printed, Run, RunEvent, RunPart, RunRank, Score
 from probing.analysis.intervals import wilson
 from probing.errors import BadInput
 from probing.results.rows import GROUP_ROWS
@@ -126,35 +126,44 @@ def _domain(relation: int) -> str:
 
 
 def _finished_runs(scale: Scale, board: Benchmark, own: Sequence[Model], chance: np.random.Generator) -> None:
-    """Insert a finished run of every model, with its parts, events, scores and rank."""
+    """Insert a finished run of every model, with its parts, events, scores and rank, or a printed figure."""
     relations = [f"R{number + 1}" for number in range(board.relations)]
     folders = [_store_items(f"{board.slug}-{n}", scale, board.relations, ITEMS, chance) for n in range(RESULT_FILES)]
-    runs = [_finished(scale, board, model, folders[n % RESULT_FILES], n) for n, model in enumerate(own)]
+    runs = [
+        _finished(scale, board, model, folders[number % RESULT_FILES], number)
+        for number, model in enumerate(own)
+        if model.source != Model.Source.PUBLISHED
+    ]
     _insert(runs)
-    measured = [run for run in runs if run.provenance == Run.Provenance.MEASURED]
-    _insert(part for run in measured for part in _parts(run, relations, scale.templates, done=True))
+    _insert(_printed(board, model, float(chance.beta(4, 6))) for model in own if model.source == Model.Source.PUBLISHED)
+    _insert(part for run in runs for part in _parts(run, relations, scale.templates, done=True))
     _insert(RunEvent(run=run, state=state) for run in runs for state in (Run.State.QUEUED, Run.State.FINISHED))
     skills = chance.beta(4, 6, len(runs))
     _insert(score for run, skill in zip(runs, skills, strict=True) for score in _scores(run, skill, scale, chance))
-    overall = Score.objects.filter(run__in=measured, metric=METRIC, dimension="overall")
+    overall = Score.objects.filter(run__in=runs, metric=METRIC, dimension="overall")
     _insert(_ranks(list(overall)))
 
 
 def _finished(scale: Scale, board: Benchmark, model: Model, folder: str, number: int) -> Run:
-    published = model.source == Model.Source.PUBLISHED
     return Run(
         model=model,
         benchmark=board,
         settings=scale.settings.to_json(),
         settings_digest=scale.settings.digest,
         state=Run.State.FINISHED,
-        provenance=Run.Provenance.PUBLISHED if published else Run.Provenance.MEASURED,
-        reference="Table 1 of a paper that does not exist" if published else "",
-        artefact="" if published else folder,
+        artefact=folder,
         provenance_record={"model": {"id": model.hub_id, "commit": model.commit}, "device": "cpu", "dtype": "float32"},
         started=DAY + timedelta(minutes=number),
         finished=DAY + timedelta(minutes=number + 10),
     )
+
+
+def _printed(board: Benchmark, model: Model, value: float) -> Printed:
+    """Return a figure of a paper, in a row of its own."""
+    paper = {"title": "A paper that does not exist", "authors": "Nobody", "year": 2026, "url": ""}
+    about = {"metric": METRIC, "dimension": "overall", "part": "all", "value": value, "error": 0.01}
+    row = board.pk * 10**6 + model.pk
+    return Printed(row=row, model=model, benchmark=board, name=model.hub_id, source=paper, place="Table 1", **about)
 
 
 def _parts(run: Run, relations: Sequence[str], templates: int, done: bool) -> Iterator[RunPart]:

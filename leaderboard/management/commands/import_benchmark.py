@@ -63,8 +63,8 @@ class Command(PlainCommand):
             pairs = benchmarks.read(benchmark)
             counts = count(counted_in, pair_answers(pairs), options["ignore_case"])
             plan = plan_of(pairs, benchmark.settings_with({}))
-            run = store_rarer_answer(benchmark, plan, counts, Path(counted_in).name)
-            self.say(f"The rarer answer is stored as run {run.pk}.")
+            value = store_rarer_answer(benchmark, plan, counts)
+            self.say(f"Always choosing the answer that is rarer in {Path(counted_in).name} reaches {value:.3f}.")
 
 
 def add_sampling_options(parser: _ArgumentGroup) -> None:

@@ -1,27 +1,26 @@
-"""Load figures from papers, stored as runs of provenance "published", and the models that they are about."""
+"""Load the figures that papers print, and the models that they are about."""
 
 import csv
-import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
 
 from leaderboard.figures.benchmarks import is_main, title_with_probe
 from leaderboard.figures.runs import ANY_VERSION
 from leaderboard.management.base import PlainCommand
-from leaderboard.models import Benchmark, FormerName, Model, Run, Score
+from leaderboard.models import Benchmark, FormerName, Model, Printed
 from leaderboard.probes import pages_of
 from leaderboard.probes.probe_pages import Json
 from probing.errors import BadInput
 from probing.settings import SETTINGS
 
 TABLE = "models.csv"  # of what is known of the models that papers name
+ERROR = "_sem"  # what follows the name of a metric in a score that is its standard error
 COLUMNS = ("model", "name", "hub_id", "parameters", "kind", "id_source", "size_source")
 UNRESOLVED = "published/"  # what the ids of rows begin with whose model is known by its printed name only
 
@@ -35,21 +34,15 @@ class Command(PlainCommand):
 
 
 def load(folder: Path) -> int:
-    """Replace all published runs by those of the folder's files; return how many there are.
-
-    A run that was loaded before keeps its number, even if its model was identified differently later.
-    """
+    """Replace all printed figures by those of the folder's files; return how many rows of results these have."""
     identities = read_table(folder)
     with transaction.atomic():
-        runs = [pk for path in sorted(folder.glob("*.json")) for pk in _load_file(path, identities)]
-        _reported_runs().exclude(pk__in=runs).delete()
+        Printed.objects.all().delete()
+        rows = 0
+        for path in sorted(folder.glob("*.json")):
+            rows += _load_file(path, identities, rows + 1)
         store_former_names(identities)
-    return len(runs)
-
-
-def _reported_runs() -> QuerySet[Run]:
-    """Select the runs that come from files of published figures, baselines of papers included."""
-    return Run.objects.filter(provenance__in=[Run.Provenance.PUBLISHED, Run.Provenance.BASELINE]).exclude(reference="")
+    return rows
 
 
 @dataclass(frozen=True)
@@ -62,14 +55,18 @@ class Identity:
     parameters: int | None
 
 
-def _load_file(path: Path, identities: Mapping[str, Identity]) -> list[int]:
+def _load_file(path: Path, identities: Mapping[str, Identity], first: int) -> int:
+    """Store the figures of a file, whose rows are numbered from the first number; return how many rows it has."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         benchmark = _benchmark(content["benchmark"], content["source"])
         _refuse_mixture(path, benchmark, content["differs"])
-        return [_store_run(benchmark, content, row, identities).pk for row in content["rows"]]
+        for number, row in enumerate(content["rows"], start=first):
+            figures = _figures(benchmark, content, row, identities)
+            Printed.objects.bulk_create(Printed(row=number, **figure) for figure in figures)
     except (ValueError, KeyError, TypeError) as error:
         raise BadInput(f"{path} is not a file of published results ({error!r}).", "Restore the file.") from error
+    return len(content["rows"])
 
 
 def _refuse_mixture(path: Path, benchmark: Benchmark, differs: str) -> None:
@@ -106,29 +103,29 @@ def nested(values: Json) -> dict[str, Any]:
     return {**own, "options": options} if options else own
 
 
-def _store_run(benchmark: Benchmark, content: Json, row: Json, identities: Mapping[str, Identity]) -> Run:
-    source = content["source"]
-    authors = f"{source['authors']} ({source['year']})" if source["year"] else source["authors"]
-    where = f"{authors}: {source['title']}, {row['reference']}"
-    question = json.dumps([source["title"], row["reference"], row["name"], row["settings"]], sort_keys=True)
+def _figures(
+    benchmark: Benchmark, content: Json, row: Json, identities: Mapping[str, Identity]
+) -> Iterator[dict[str, Any]]:
+    """Yield the fields of the figures of a row; standard errors stand beside what they are about."""
     identity = identity_of(identities, row["model"], row["name"], row["kind"], row["parameters"])
-    run, _ = _reported_runs().update_or_create(
-        benchmark=benchmark,
-        settings_digest=hashlib.sha256(question.encode()).hexdigest(),
-        defaults={
-            "model": store_model(identity),
-            "settings": nested(row["settings"]),
-            "state": Run.State.FINISHED,
-            "provenance": Run.Provenance.BASELINE if row.get("baseline") else Run.Provenance.PUBLISHED,
-            "reference": where[:300],
-            "reference_url": source["url"],
-            "provenance_record": {"name": row["name"], "source": source, "differs": content["differs"]},
-        },
-    )
-    run.scores.all().delete()
-    scores = [*row["scores"], *pages_of(benchmark).published_scores(row["settings"], row["scores"])]
-    Score.objects.bulk_create(Score(run=run, **score) for score in scores)
-    return run
+    shared = {
+        "model": store_model(identity),
+        "benchmark": benchmark,
+        "name": row["name"],
+        "baseline": bool(row.get("baseline")),
+        "settings": nested(row["settings"]),
+        "source": {name: value for name, value in content["source"].items() if name != "licence"},
+        "place": row["reference"],
+        "differs": content["differs"],
+    }
+    stated = [*row["scores"], *pages_of(benchmark).published_scores(row["settings"], row["scores"])]
+    scores = {(score["metric"], score["dimension"], score["group"]): score for score in stated}
+    for (metric, dimension, part), score in scores.items():
+        if metric.endswith(ERROR) and (metric.removesuffix(ERROR), dimension, part) in scores:
+            continue
+        error = scores.get((metric + ERROR, dimension, part), {}).get("value")
+        about = {"metric": metric, "dimension": dimension, "part": part}
+        yield {**shared, **about, "value": score["value"], "error": error, "n": score["n"]}
 
 
 # Which models published figures are about: ids on the hub and sizes for the names that papers print.
@@ -174,5 +171,5 @@ def store_former_names(table: Mapping[str, Identity]) -> None:
     renamed = {name: identity.hub_id for name, identity in table.items() if identity.hub_id != name}
     for name, hub_id in renamed.items():
         FormerName.objects.update_or_create(name=name, defaults={"hub_id": hub_id})
-    without_runs = Model.objects.filter(hub_id__in=renamed, source=Model.Source.PUBLISHED)
-    without_runs.exclude(pk__in=Run.objects.values("model")).delete()
+    former = Model.objects.filter(hub_id__in=renamed, source=Model.Source.PUBLISHED)
+    former.filter(runs=None, printed=None).delete()

@@ -53,14 +53,13 @@ class Command(PlainCommand):
             refresh_standings(version)
         if number is None:
             for version in Benchmark.objects.filter(pk__in={run.benchmark_id for run in runs}).exclude(path=""):
-                benchmarks.store_chance(version, plan_of(benchmarks.read(version), version.settings_with({})))
+                benchmarks.store_baselines(version, plan_of(benchmarks.read(version), version.settings_with({})))
         self.say(", ".join(f"{count} runs {outcome}" for outcome, count in counts.items()) + ".")
 
 
 def chosen_runs(benchmark: str, number: int | None) -> QuerySet[Run]:
     """Return the finished runs that were measured; raise `BadInput` where none is chosen."""
     runs = Run.objects.filter(state=Run.State.FINISHED).select_related("model", "benchmark").order_by("pk")
-    runs = runs.filter(provenance__in=(Run.Provenance.MEASURED, Run.Provenance.ELSEWHERE))
     chosen = runs.filter(benchmark__slug=benchmark) if benchmark else runs
     chosen = chosen.filter(pk=number) if number is not None else chosen
     if not chosen and (benchmark or number is not None):

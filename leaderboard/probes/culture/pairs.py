@@ -1,6 +1,6 @@
 """The culture pair and the language that a reader chose."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.db.models import Count
 from django.http import QueryDict
 
 from leaderboard.figures.scores import PART_SETTINGS, PARTS, Slice, part_of, parts_among
-from leaderboard.models import Run, Score
+from leaderboard.models import Entry, Run, Score
 from leaderboard.probes.culture.sides import GAP, pair_title
 from leaderboard.tables import Row
 from leaderboard.ui import labels
@@ -74,7 +74,7 @@ def with_part(text: str, score: Score) -> str:
     return ", ".join(filter(None, [text, part_in_words(score)]))
 
 
-def settings_in_words(run: Run) -> str:
+def settings_in_words(run: Entry) -> str:
     """Return what sets a run apart from those with the usual settings, its culture pair and language by their names."""
     pair, language = run.settings.get("options", {}).get("pair"), run.settings.get("language")
     if not pair:
@@ -83,7 +83,7 @@ def settings_in_words(run: Run) -> str:
     return ", ".join(filter(None, [title, run.group_without(("pair", "language"))]))
 
 
-def variant_in_words(run: Run) -> str:
+def variant_in_words(run: Entry) -> str:
     """Return what tells a run apart from others of its model, its culture pair and language by their names."""
     return settings_in_words(run) if run.option("pair", "") else run.variant
 
@@ -96,6 +96,14 @@ def offered_pairs(slices: Sequence[Slice]) -> list[PairInLanguage]:
 def _sides(part: Slice, slices: Sequence[Slice]) -> tuple[Slice, ...]:
     sides = [side for side in slices if side.dimension == BY_SIDE and side.group.startswith(f"{part.group} ")]
     return tuple(sorted(sides, key=lambda side: west_last(split_group(side.dimension, side.group)[-1])))
+
+
+def parts_asked(relations: Iterable[Relation]) -> list[Slice]:
+    """Return the pairs of cultures in their languages that relations ask about, or else their languages."""
+    tags = [relation.tags for relation in relations if "language" in relation.tags]
+    pairs = [join_group([str(of["culture_pair"]), str(of["language"])]) for of in tags if "culture_pair" in of]
+    groups, dimension = (pairs, PARTS[0]) if pairs else ([str(of["language"]) for of in tags], PARTS[1])
+    return [Slice(dimension, group) for group in dict.fromkeys(groups)]
 
 
 def pairs_of(runs: Collection[Run]) -> list[PairInLanguage]:

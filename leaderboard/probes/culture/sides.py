@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from leaderboard.figures import benchmarks
-from leaderboard.figures.scores import group_url
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.figures.scores import group_url, scores_of
+from leaderboard.models import Benchmark, Entry, Score
 from leaderboard.tables import Row, figures_of
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart, Point
@@ -28,14 +28,14 @@ COLUMNS = (
 Version = tuple[str, str, str, str]  # of a predicate: pair, language, objects, predicate
 
 
-def sides(runs: Sequence[Run]) -> list[Row]:
+def sides(runs: Sequence[Entry]) -> list[Row]:
     """Return a row for each relation in each pair and language, and for all of its relations, the latter first.
 
     A row without figures of both cultures is left out. One query.
     """
     by_run = {run.pk: run for run in runs}
     by_group: dict[tuple[int, str, str, str], dict[str, Score]] = {}
-    for score in Score.objects.filter(run__in=by_run, metric__in=(*MAIN_METRICS, GAP, GAP_P)).order_by("pk"):
+    for score in scores_of(runs, (*MAIN_METRICS, GAP, GAP_P)):
         if names := _group_names(score):
             pair, language, relation, culture = names
             by_group.setdefault((score.run_id, pair, language, relation), {})[culture or score.metric] = score
@@ -44,7 +44,7 @@ def sides(runs: Sequence[Run]) -> list[Row]:
     return sorted(both, key=lambda row: (row["relation"] != ALL, natural(row["relation"])))
 
 
-def _row(run: Run, group: Sequence[str], scores: Mapping[str, Score]) -> Row:
+def _row(run: Entry, group: Sequence[str], scores: Mapping[str, Score]) -> Row:
     pair, language, relation = group
     cultures = sorted((name for name, score in scores.items() if score.metric in MAIN_METRICS), key=west_last)
     values = {side: scores[culture] for side, culture in zip(SIDES, cultures, strict=False)} | {"gap": scores.get(GAP)}
@@ -74,7 +74,7 @@ def _group_names(score: Score) -> tuple[str, str, str, str] | None:
     return values["culture_pair"], values["language"], values.get("relation", ""), values.get(CULTURE, "")
 
 
-def objects_of(run: Run) -> str:
+def objects_of(run: Entry) -> str:
     """Return the kind of objects that a run was asked about."""
     return str(run.option("objects", AUGMENTED))
 
@@ -85,7 +85,7 @@ def pair_title(pair: str) -> str:
     return f"{' '.join(first).title()} and {second.title()}"
 
 
-def legend(runs: Iterable[Run]) -> str:
+def legend(runs: Iterable[Entry]) -> str:
     """Return what the summary of a chart with figures of these runs says about hollow markers, with a space first."""
     return " Hollow markers are published figures." if any(run.is_published for run in runs) else ""
 

@@ -81,12 +81,12 @@ def test_scores_without_a_value_are_kept_beside_the_results(client: Client) -> N
     assert [score["group"] for score in kept] == ["all", "Arts", "P30"]
 
 
-def test_published_figures_are_documentation_of_their_source(client: Client) -> None:
-    record = record_of(client, make.published(make.benchmark()))
-    source = record["source_metadata"]
+def test_results_from_elsewhere_name_their_source(client: Client) -> None:
+    origin = {"reference": "A laboratory", "reference_url": "https://example.org/results"}
+    source = record_of(client, make.finished(make.benchmark(), **origin))["source_metadata"]
     assert source["source_type"] == "documentation"
-    assert source["source_organization_name"] == "Table 1 of a paper"
-    assert source["source_organization_url"] == "https://example.org/paper"
+    assert source["source_organization_name"] == "A laboratory"
+    assert source["source_organization_url"] == "https://example.org/results"
 
 
 def test_a_run_that_has_not_finished_has_no_record(client: Client) -> None:

@@ -47,10 +47,10 @@ def test_the_card_of_a_model_gets_the_figure_with_a_link_in_markdown(client: Cli
     assert markdown in page.content.decode()
 
 
-def test_the_citation_of_a_published_figure_names_its_source_and_no_date(client: Client) -> None:
-    reference = cited(client, make.published(make.benchmark(), 0.5).get_absolute_url())
-    assert reference.details.endswith("published: Table 1 of a paper")
-    assert "year" not in reference.bibtex
+def test_the_page_of_a_model_is_cited_with_the_sources_of_its_printed_figures(client: Client) -> None:
+    row = make.published(make.benchmark(), 0.5)
+    details = cited(client, row.model.get_absolute_url()).details
+    assert details == "Tiny (version v1, Byron 2024): accuracy 0.500 over 100 questions"
 
 
 def test_a_run_without_a_figure_has_no_citation(client: Client) -> None:
@@ -75,13 +75,6 @@ def test_the_former_citation_of_a_single_score_leads_to_its_run(client: Client) 
     run = make.finished(make.benchmark(), 0.5)
     response = client.get(f"/runs/{run.pk}/cite/?metric=accuracy&dimension=domain&group=Arts")
     assert response["Location"] == run.get_absolute_url()
-
-
-def test_the_standings_are_cited_without_their_baselines(client: Client) -> None:
-    tiny = make.benchmark()
-    make.finished(tiny, 0.5)
-    make.baseline(tiny)
-    assert cited(client, "/benchmarks/tiny/").details.startswith("1 run;")
 
 
 def test_the_reference_of_a_model_lists_its_figures_with_run_and_version(client: Client) -> None:

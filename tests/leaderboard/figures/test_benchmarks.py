@@ -1,4 +1,4 @@
-"""Benchmarks on the site: imported versions, and baselines as runs of each."""
+"""Benchmarks on the site: imported versions, and what is reached on them without a model."""
 
 from pathlib import Path
 
@@ -7,11 +7,12 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from leaderboard.figures import benchmarks
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark
 from probing.catalog import EMBEDDED
 from probing.errors import BadBenchmark, BadInput
 from probing.plan import plan_of
 from tests.conftest import BearFolder
+from tests.leaderboard.management.commands.output import output_of
 
 pytestmark = pytest.mark.django_db
 
@@ -144,59 +145,38 @@ def test_templates_of_a_benchmark_whose_files_are_gone_cannot_be_chosen(small: B
     assert benchmarks.templates_to_choose(small) == range(0)
 
 
-# Baselines, as runs of each benchmark.
+# Baselines, as a column of each benchmark.
 
 
-def test_guessing_scores_the_share_of_right_options(small: Benchmark) -> None:
-    run = small.runs.get(model__hub_id=benchmarks.CHANCE_ID)
-    values = {(score.dimension, score.group): score.value for score in run.scores.all()}
-    assert run.state == Run.State.FINISHED
-    assert values["relation", "P30"] == pytest.approx(1 / 3)
-    assert values["relation", "P36"] == pytest.approx(1 / 2)
-    assert values["overall", "all"] == pytest.approx((4 / 3 + 2 / 2) / 6)
+def test_guessing_and_answers_that_are_right_most_often_are_stored_with_the_import(small: Benchmark) -> None:
+    assert small.baselines == {
+        "chance": pytest.approx((4 / 3 + 2 / 2) / 6),
+        "majority_answer": pytest.approx(3 / 6),
+        "most_frequent_answer": pytest.approx(3 / 6),
+    }
+    assert not small.runs.exists()
 
 
-def test_its_scores_are_named_for_the_main_metric_and_have_no_interval(pairs: Benchmark) -> None:
-    scores = pairs.runs.get(provenance=Run.Provenance.BASELINE).scores.all()
-    assert {(score.metric, score.low, score.high) for score in scores} == {("specificity", None, None)}
-
-
-def test_storing_it_again_replaces_its_scores(small: Benchmark) -> None:
-    first = small.runs.get(model__hub_id=benchmarks.CHANCE_ID)
-    count = first.scores.count()
-    again = benchmarks.store_chance(small, plan_of(benchmarks.read(small), small.settings_with({})))
-    assert again == first
-    assert first.scores.count() == count
-
-
-def test_answers_that_are_right_most_often_are_baselines_too(small: Benchmark) -> None:
-    for name in ("majority-answer", "most-frequent-answer"):
-        run = small.runs.get(model__hub_id=f"baseline/{name}")
-        values = {(score.dimension, score.group): score.value for score in run.scores.all()}
-        assert run.provenance == Run.Provenance.BASELINE
-        assert (values["relation", "P30"], values["relation", "P36"]) == (2 / 4, 1 / 2)
-        assert {score.metric for score in run.scores.all()} == {"accuracy"}
+def test_a_baseline_that_cannot_be_computed_is_none(pairs: Benchmark) -> None:
+    assert pairs.baselines == {"chance": 0.5}
 
 
 def test_the_rarer_answer_is_stored_with_the_import_that_names_a_list(pairs: Benchmark, tmp_path: Path) -> None:
     counts = {"France": 3, "Europe": 9, "Japan": 5, "Asia": 2}
     (tmp_path / "words.txt").write_text("".join(f"{word} {count}\n" for word, count in counts.items()))
-    call_command(
-        "import_benchmark", "stest", EMBEDDED / "pairs", slug=pairs.slug, frequencies=str(tmp_path / "words.txt")
-    )
-    run = pairs.runs.get(model__hub_id="baseline/rarer-answer")
-    content = benchmarks.read(pairs)
-    scores = {(score.dimension, score.group): score.value for score in run.scores.all()}
-    shares = {}
-    for relation in content.relations:
+    options = ["--slug", pairs.slug, "--frequencies", str(tmp_path / "words.txt")]
+    printed = output_of("import_benchmark", "stest", str(EMBEDDED / "pairs"), *options)
+    shares = []
+    for relation in benchmarks.read(pairs).relations:
         rarer = [counts.get(item.options[1], 0) < counts.get(item.options[0], 0) for item in relation.items]
-        shares[relation.label] = sum(rarer) / len(rarer)
-    assert 0 < shares["lies_in"] < 1
-    assert {label: scores["relation", label] for label in shares} == pytest.approx(shares)
-    assert scores["overall", "all"] == pytest.approx(sum(shares.values()) / len(shares))
-    assert {(score.metric, score.low, score.cluster_low) for score in run.scores.all()} == {("specificity", None, None)}
-    assert run.provenance == Run.Provenance.BASELINE
-    assert run.events.get().message == "Computed from word frequencies in words.txt."
+        shares.append(sum(rarer) / len(rarer))
+    reached = sum(shares) / len(shares)
+    assert 0 < reached < 1
+    pairs.refresh_from_db()
+    assert pairs.baselines == {"chance": 0.5, "rarer_answer": pytest.approx(reached)}
+    assert f"Always choosing the answer that is rarer in words.txt reaches {reached:.3f}." in printed
+    benchmarks.store_baselines(pairs, plan_of(benchmarks.read(pairs), pairs.settings_with({})))
+    assert "rarer_answer" in pairs.baselines, "it needs the counts, which are not there any more"
 
 
 def test_word_frequencies_are_refused_for_other_benchmarks(small: Benchmark, tmp_path: Path) -> None:

@@ -58,10 +58,7 @@ def test_usual_figures_are_those_of_runs_that_nothing_sets_apart(tiny: Benchmark
 
 def test_a_figure_is_level_with_the_best_by_both_intervals_or_standard_errors(tiny: Benchmark) -> None:
     for value, error in ((0.66, 0.01), (0.65, None), (0.6, None)):
-        run = make.published(tiny, value)
-        run.scores.update(low=None, high=None)
-        if error:
-            make.score(run, error, metric="accuracy_sem")
+        make.printed(tiny, [{"value": value, "error": error}])
     best, second, third = rows_of(board([tiny.pk], ["accuracy"]))
     assert ends(best) == pytest.approx((0.6404, 0.6796), abs=1e-4)
     assert [are_level(best, figure) for figure in (second, third)] == [True, False]
@@ -90,9 +87,9 @@ def test_the_table_is_read_once_until_the_data_change(measured: Run) -> None:
             values(measured.benchmark)
         return len(captured)
 
-    assert [queries(), queries()] == [3, 1]
+    assert [queries(), queries()] == [4, 1]
     make.running(make.model(), measured.benchmark)
-    assert [queries(), queries()] == [3, 1]
+    assert [queries(), queries()] == [4, 1]
     measured.scores.update(value=0.75)
     assert values(measured.benchmark) == [0.75]
 

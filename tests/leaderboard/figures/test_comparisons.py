@@ -70,12 +70,6 @@ def test_a_name_without_a_finished_run_is_an_error(tiny: Benchmark) -> None:
         find_runs(["org/a", "org/b"], "")
 
 
-def test_published_runs_cannot_be_compared(tiny: Benchmark) -> None:
-    comparable(tiny, "org/a")
-    with pytest.raises(BadInput, match="no finished run"):
-        find_runs(["org/a", str(make.published(tiny).pk)], "")
-
-
 def test_runs_of_different_benchmarks_cannot_be_compared(db: None) -> None:
     comparable(make.benchmark(), "org/a")
     comparable(make.benchmark("other"), "org/b")

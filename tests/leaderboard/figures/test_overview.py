@@ -22,9 +22,9 @@ def rows_on(*benchmarks: Benchmark) -> list[Row]:
     return model_rows([shown(benchmark) for benchmark in benchmarks])
 
 
-def published(on: Benchmark, value: float, hub_id: str, parameters: int | None = None) -> Run:
+def published(on: Benchmark, value: float, hub_id: str, parameters: int | None = None) -> None:
     of = make.model(hub_id, source=Model.Source.PUBLISHED, parameters=parameters, kind="")
-    return make.finished(on, value, of, provenance=Run.Provenance.PUBLISHED)
+    make.published(on, value, of)
 
 
 def test_a_benchmark_comes_with_the_version_of_its_published_figures(tiny: Benchmark) -> None:
@@ -42,8 +42,8 @@ def test_facts_about_the_model_come_from_what_was_measured(tiny: Benchmark) -> N
 
 
 def test_a_result_from_elsewhere_comes_before_a_paper_and_after_a_measurement(tiny: Benchmark) -> None:
-    for value, provenance in ((0.1, "published"), (0.2, "elsewhere")):
-        make.finished(tiny, value, make.model("org/a"), provenance=provenance)
+    published(tiny, 0.1, "org/a")
+    make.finished(tiny, 0.2, make.model("org/a"), provenance=Run.Provenance.ELSEWHERE)
     assert rows_on(tiny)[0]["figures"]["tiny"].value == 0.2
     make.finished(tiny, 0.3, make.model("org/a"))
     published(tiny, 0.4, "org/a")
@@ -56,7 +56,7 @@ def test_the_first_metric_that_a_model_has_is_the_column(tiny: Benchmark) -> Non
     assert (shown(tiny).metric, shown(tiny).references) == ("other_metric", {})
     make.baseline(tiny, 0.1)
     make.finished(tiny, 0.5)
-    assert (shown(tiny).metric, shown(tiny).references["chance"].value) == ("accuracy", 0.1)
+    assert (shown(tiny).metric, shown(tiny).references["chance"]) == ("accuracy", 0.1)
     assert len(shown(tiny).figures) == 1, "the figure in the other metric is not shown"
 
 
@@ -72,13 +72,13 @@ def test_a_benchmark_without_models_has_no_column(tiny: Benchmark) -> None:
     assert read([Column([tiny], "Tiny", "Facts", ["accuracy"], OVERALL_SLICE)]) == []
 
 
-def test_a_published_guess_is_the_chance_where_none_was_computed(tiny: Benchmark) -> None:
-    of = make.model("published/random-baseline")
-    make.finished(tiny, 0.05, of, provenance=Run.Provenance.BASELINE)
-    published(tiny, 0.5, "org/a")
-    assert shown(tiny).references["chance"].value == 0.05
-    make.baseline(tiny, 0.1)
-    assert shown(tiny).references["chance"].value == 0.1
+def test_what_people_reach_is_known_from_papers_on_any_version(tiny: Benchmark) -> None:
+    elsewhere = make.benchmark(version="published", current=False)
+    make.published(elsewhere, 0.97, name="Human", baseline=True)
+    make.published(elsewhere, 0.6, name="Freq", baseline=True)
+    make.finished(tiny, 0.5)
+    column = shown(tiny, elsewhere)
+    assert (column.references, len(column.figures)) == ({"human": 0.97}, 1)
 
 
 def test_a_figure_about_other_items_gives_way_to_one_about_these(tiny: Benchmark) -> None:
@@ -127,10 +127,7 @@ def test_a_stated_standard_error_tells_which_published_figures_are_the_best(
     tiny: Benchmark, error: float | None, number: int
 ) -> None:
     for value in (0.66, 0.65, 0.5):
-        run = make.published(tiny, value)
-        run.scores.update(low=None, high=None)
-        if error:
-            make.score(run, error, metric="accuracy_sem")
+        make.printed(tiny, [{"value": value, "error": error}])
     assert len(shown(tiny).best()) == number
 
 
@@ -156,8 +153,7 @@ def test_benchmarks_with_languages_and_no_pairs_follow_the_language_of_the_chose
 
 def test_measured_languages_go_before_the_pairs_of_published_figures(db: None) -> None:
     culture = make.benchmark("culture", probe="ranking")
-    of_paper = make.run(make.model(), culture, Run.State.FINISHED, provenance=Run.Provenance.PUBLISHED)
-    make.score(of_paper, 0.5, PAIR_IN_LANGUAGE, "arab-west ar", metric="p_at_1")
+    make.printed(culture, [{"value": 0.5, "dimension": PAIR_IN_LANGUAGE, "part": "arab-west ar", "metric": "p_at_1"}])
     assert parts_by_slug(versions(), ["p_at_1"]) == {"culture": [Slice(PAIR_IN_LANGUAGE, "arab-west ar")]}
     run = make.run(make.model(), culture, Run.State.FINISHED)
     for language in ("ar", "en"):

@@ -60,10 +60,11 @@ def test_scores_are_looked_up_run_by_run(db: None) -> None:
 def test_the_figure_of_a_benchmark_with_parts_is_of_the_part_that_all_pages_show_first(db: None) -> None:
     culture = make.benchmark("culture", probe="ranking")
     of = make.model("published/name", commit="", source="published")
-    runs = []
-    for pair, value in (("arab-west en", 0.3), ("south-america-west en", 0.4)):
-        runs.append(make.run(of, culture, "finished", provenance="published"))
-        make.score(runs[-1], value, "culture_pair_language", pair, metric="p_at_1")
+    about = {"dimension": "culture_pair_language", "metric": "p_at_1"}
+    runs = [
+        make.printed(culture, [{**about, "part": pair, "value": value}], of)
+        for pair, value in (("arab-west en", 0.3), ("south-america-west en", 0.4))
+    ]
     (row,) = profile(of.hub_id, runs, None)
     assert (row["score"].group, row["score"].value) == ("arab-west en", 0.3)
 

@@ -7,13 +7,14 @@ from leaderboard.figures.runs import (
     measured_runs,
     model_versions,
     models_named,
+    printed_on,
     read_records,
     runs_beside,
     runs_on,
     runs_with_items,
 )
 from leaderboard.figures.standings import published_version
-from leaderboard.models import Benchmark, Model, Run
+from leaderboard.models import Benchmark, Entry, Model, Run
 from tests.leaderboard import factories as make
 
 
@@ -33,8 +34,9 @@ def test_figures_of_no_particular_version_are_counted_with_the_current_one_and_l
     version = make.benchmark(version=ANY_VERSION, current=False)
     printed = make.published(version)
     same = make.published(tiny)
-    assert list(finished_runs(tiny)) == [same]
-    assert list(finished_runs(version)) == [printed]
+    people = make.published(tiny, baseline=True)
+    assert printed_on(tiny) == ([same], [people])
+    assert printed_on(version) == ([printed], [])
     assert published_version(tiny) == version
     assert published_version(version) is None
     assert benchmarks().get().published == 2
@@ -98,9 +100,10 @@ def test_a_model_that_is_only_published_comes_after_its_commits(db: None) -> Non
 def test_models_are_named_once_and_baselines_never(tiny: Benchmark) -> None:
     for _ in range(2):
         make.finished(tiny, of=make.model("org/chancellor"))
-    make.baseline(tiny)
+    make.published(tiny, of=make.model("org/chance"), baseline=True)
+    make.published(tiny, of=make.model("org/chances"))
     make.model("org/chance-without-a-run")
-    assert [model.hub_id for model in models_named("CHANCE")] == ["org/chancellor"]
+    assert [model.hub_id for model in models_named("CHANCE")] == ["org/chancellor", "org/chances"]
 
 
 def test_the_records_of_runs_are_read_at_once(tiny: Benchmark, django_assert_num_queries) -> None:
@@ -114,7 +117,6 @@ def test_the_records_of_runs_are_read_at_once(tiny: Benchmark, django_assert_num
 
 
 def test_the_runs_of_a_benchmark_say_the_same_as_whole_rows(tiny: Benchmark) -> None:
-    make.published(tiny, provenance_record={"source": {"title": "A paper"}})
     make.finished(tiny, 0.5, make.model("org/a", weights_file="a.gguf", quantisation="Q4_1"))
     make.finished(tiny, 0.6, make.model("org/b"), settings={"seed": 3})
     make.finished(tiny, 0.6, make.model("org/b"), provenance_record={"device": "cpu"})
@@ -131,10 +133,10 @@ def test_the_runs_of_a_benchmark_say_the_same_as_whole_rows(tiny: Benchmark) -> 
 def test_records_of_measured_runs_are_read_for_the_rows_of_a_page_alone(
     tiny: Benchmark, django_assert_num_queries
 ) -> None:
-    make.published(tiny), make.finished(tiny)
-    with django_assert_num_queries(2):
-        runs = runs_on(tiny)
-        assert [run.provenance_record for run in runs if run.is_published] == [{}]
+    make.finished(tiny)
+    runs: list[Entry] = [make.published(tiny)]
+    with django_assert_num_queries(1):
+        runs += runs_on(tiny)
     with django_assert_num_queries(1):
         read_records(runs)
         assert [run.provenance_record for run in runs] == [{}, {}]

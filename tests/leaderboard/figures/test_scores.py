@@ -53,9 +53,9 @@ def test_hidden_dimensions_have_no_breakdown() -> None:
 
 
 def test_slices_are_those_of_measured_runs_if_there_are_any(tiny: Benchmark) -> None:
-    printed = make.published(tiny)
-    make.score(printed, 0.5, "domain", "Printed")
-    both = [Slice("domain", "Arts"), Slice("domain", "Printed"), Slice("relation", "P30")]
+    groups = [("domain", "Arts"), ("domain", "Printed"), ("relation", "P30")]
+    make.printed(tiny, [{"dimension": dimension, "part": part, "value": 0.5} for dimension, part in groups])
+    both = [Slice(*group) for group in groups]
     assert slices(tiny, "accuracy") == both
     make.finished(tiny)
     assert slices(tiny, "accuracy") == [both[0], both[2]]

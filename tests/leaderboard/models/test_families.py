@@ -40,7 +40,7 @@ def test_a_family_is_read_from_the_name() -> None:
 
 def test_a_name_that_no_rule_knows_has_no_family() -> None:
     unknown = ("org/my-fine-model", "dccuchile/bert-base-spanish-wwm-cased", "llama-farm/adopted-model")
-    for hub_id in (*unknown, "published/human", "baseline/chance", "nothing", ""):
+    for hub_id in (*unknown, "published/human", "nothing", ""):
         assert family_of(hub_id) == "", hub_id
 
 

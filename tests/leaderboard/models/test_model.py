@@ -27,7 +27,7 @@ def quantised(**fields: str) -> Model:
         (quantised(source=Model.Source.PUBLISHED), "Q4_1, 4 bits, GGUF"),
         (quantised(quantisation="bitsandbytes, 4 bits", weights_file=""), "bitsandbytes, 4 bits"),
         (Model(hub_id="org/name", commit="c0ffee"), ""),
-        (Model(hub_id="baseline/uniform", source=Model.Source.LOCAL), ""),
+        (Model(hub_id="org/local", source=Model.Source.LOCAL), ""),
     ],
 )
 def test_weights_that_are_not_those_of_the_hub_are_named(model: Model, words: str) -> None:

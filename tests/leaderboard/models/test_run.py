@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection
@@ -90,11 +89,6 @@ def test_a_failure_has_a_code_a_sentence_and_a_next_step(run: Run) -> None:
 def test_a_model_has_one_run_per_benchmark_and_settings(run: Run) -> None:
     with pytest.raises(IntegrityError):
         Run.objects.create(model=run.model, benchmark=run.benchmark, settings_digest="d")
-
-
-def test_only_figures_of_papers_are_published() -> None:
-    published = [choice for choice in Run.Provenance if Run(provenance=choice).is_published]
-    assert published == [Run.Provenance.PUBLISHED]
 
 
 def test_rows_of_the_administration_have_readable_names(run: Run) -> None:
@@ -202,17 +196,3 @@ def test_a_worker_learns_that_its_run_was_ended(run: Run, state: str) -> None:
     claim = Claim.objects.take(run, "a")
     Run.objects.filter(pk=run.pk).update(state=state)
     assert not Claim.objects.renew(claim)
-
-
-@pytest.mark.parametrize(
-    ("source", "words"),
-    [
-        ({"title": "A leaderboard", "authors": "Ada Lovelace, contributors", "year": None}, "A leaderboard"),
-        ({"title": "A paper", "authors": "Ada Lovelace, Alan Turing", "year": 1950}, "Lovelace et al. 1950"),
-        ({"authors": "Ada Lovelace", "year": None}, "Lovelace"),
-        ({}, "Table 1"),
-    ],
-)
-def test_a_source_is_cited_by_author_and_year_or_by_its_title(source: dict[str, Any], words: str) -> None:
-    run = Run(reference="Table 1", provenance=Run.Provenance.PUBLISHED, provenance_record={"source": source})
-    assert (run.citation, run.source) == (words, "published: Table 1")

@@ -31,22 +31,24 @@ def models(client: Client, address: str = TINY) -> list[str]:
     return [row["model"] for row in rows(client, address)]
 
 
-def test_it_shows_baselines_then_measured_then_published(client: Client, tiny: Benchmark) -> None:
+def test_it_shows_measured_then_published(client: Client, tiny: Benchmark) -> None:
     make.published(tiny, 0.9)
     low = make.finished(tiny, 0.3, make.model("org/low"))
     high = make.finished(tiny, 0.7, make.model("org/high"))
-    make.baseline(tiny)
-    assert [row["rank"] for row in rows(client)] == ["–", "≈ 1", "≈ 2", "–"]
-    assert models(client)[:3] == ["Chance", high.model.hub_id, low.model.hub_id]
+    assert [row["rank"] for row in rows(client)] == ["≈ 1", "≈ 2", "–"]
+    assert models(client)[:2] == [high.model.hub_id, low.model.hub_id]
 
 
-def test_baselines_with_the_same_figures_share_a_row_and_the_csv_has_each(client: Client, tiny: Benchmark) -> None:
+def test_baselines_are_said_below_the_table_and_chance_is_a_tick(client: Client, tiny: Benchmark) -> None:
     make.baseline(tiny, 0.1)
-    make.finished(tiny, 0.1, make.model("baseline/majority-answer"), provenance="baseline")
-    assert models(client) == ["Chance and 1 baseline alike"]
-    assert "bar 0 to 1, chance 0.10" in client.get(TINY).content.decode()
-    stored = {row["model"] for row in csv_rows(client, TINY)}
-    assert stored == {"baseline/chance", "baseline/majority-answer"}
+    make.baseline(tiny, 0.2, "majority_answer")
+    make.published(tiny, 0.97, name="Human", baseline=True)
+    make.finished(tiny, 0.5, make.model("org/a"))
+    page = " ".join(client.get(TINY).content.decode().split())
+    assert "bar 0 to 1, chance 0.10" in page
+    assert "Reached without a model: Chance takes every option to be as likely as the next (0.100); Majority" in page
+    assert "most often in the relation (0.200). Published beside models: Human: 0.970 (Byron 2024)." in page
+    assert [row["model"] for row in csv_rows(client, TINY)] == ["org/a"]
 
 
 def test_ranks_are_explained_only_where_there_are_any(client: Client, tiny: Benchmark) -> None:
@@ -74,7 +76,7 @@ def test_a_filter_by_kind_leaves_the_others_out_and_does_not_change_ranks(client
 
 
 def test_published_figures_are_ranked_only_where_asked_for(client: Client, tiny: Benchmark) -> None:
-    make.published(tiny, 0.9)
+    make.printed(tiny, [{"value": 0.9, "error": 0.1}])
     make.finished(tiny, 0.3, make.model("org/ours"))
     assert models(client)[0] == "org/ours"
     assert [row["rank"] for row in rows(client, TINY + "?published=ranked")] == ["≈ 1", "≈ 1"]
@@ -91,13 +93,12 @@ def test_chosen_slices_are_columns_with_their_intervals_in_the_csv(client: Clien
 
 
 def test_fifty_rows_are_a_page_and_csv_has_all(client: Client, tiny: Benchmark) -> None:
-    make.baseline(tiny)
     for _ in range(51):
         make.finished(tiny)
-    assert len(rows(client)) == 51
-    assert len(rows(client, TINY + "?page=2")) == 2
-    assert len(client.get(TINY + "?format=csv").getvalue().decode().splitlines()) == 53
-    assert len(client.get(TINY + "?format=csv&page=2").getvalue().decode().splitlines()) == 3
+    assert len(rows(client)) == 50
+    assert len(rows(client, TINY + "?page=2")) == 1
+    assert len(client.get(TINY + "?format=csv").getvalue().decode().splitlines()) == 52
+    assert len(client.get(TINY + "?format=csv&page=2").getvalue().decode().splitlines()) == 2
 
 
 def test_settings_are_a_column_where_they_set_runs_apart(client: Client, tiny: Benchmark) -> None:
@@ -202,8 +203,7 @@ def test_active_size_is_only_offered_where_it_is_not_the_size(client: Client, ti
     assert ">Active size</a>" not in page
 
 
-def test_a_filter_that_leaves_only_baselines_says_what_to_do(client: Client, tiny: Benchmark) -> None:
-    make.baseline(tiny)
+def test_a_filter_that_leaves_no_row_says_what_to_do(client: Client, tiny: Benchmark) -> None:
     make.finished(tiny, 0.4, make.model("org/a"))
     assert "No model passes" not in client.get(TINY).content.decode()
     page = client.get(TINY + "?search=nobody").content.decode()
@@ -233,9 +233,9 @@ def test_a_model_without_a_rank_comes_last_in_either_order(client: Client, tiny:
 
 
 def test_published_figures_stand_under_their_source_which_rows_do_not_repeat(client: Client, tiny: Benchmark) -> None:
-    source = {"source": {"title": "A paper", "authors": "Jane Doe, Max Poe", "year": 2024}}
+    source = {"title": "A paper", "authors": "Jane Doe, Max Poe", "year": 2024, "url": "https://example.org/paper"}
     for value in (0.2, 0.4):
-        make.published(tiny, value, provenance_record=source)
+        make.published(tiny, value, source=source)
     make.finished(tiny, 0.5)
     page = client.get(TINY).content.decode()
     assert page.index("● Measured here, 1 model") < page.index("○ Published: Doe et al. 2024, 2 models")
@@ -246,29 +246,21 @@ def test_published_figures_stand_under_their_source_which_rows_do_not_repeat(cli
 
 def test_a_stated_standard_error_makes_published_figures_share_ranks(client: Client, tiny: Benchmark) -> None:
     for name, value, error in (("a", 0.50, 0.02), ("b", 0.49, 0.02), ("c", 0.30, 0.02), ("d", 0.48, None)):
-        printed = make.published(tiny, value)
-        printed.scores.update(low=None, high=None)
-        printed.model.hub_id = f"org/{name}"
-        printed.model.save()
-        if error:
-            make.score(printed, error, metric="accuracy_sem", low=None, high=None)
-    make.baseline(tiny, 0.1)
+        make.printed(tiny, [{"value": value, "error": error}], make.model(f"org/{name}", commit=""))
     ranks = {row["model"]: row["rank"] for row in csv_rows(client, TINY + "?published=ranked")}
     assert "○ Published, 4 models" in client.get(TINY + "?published=ranked").content.decode()
-    assert ranks == {"org/a": "≈ 1–2", "org/b": "≈ 1–2", "org/c": "≈ 3", "org/d": "", "baseline/chance": ""}
+    assert ranks == {"org/a": "≈ 1–2", "org/b": "≈ 1–2", "org/c": "≈ 3", "org/d": ""}
 
 
 def test_what_a_publication_leaves_out_was_not_reported(client: Client, tiny: Benchmark) -> None:
-    printed = make.published(tiny, 0.5)
+    printed = make.printed(tiny, [{"value": 0.5}])
     make.finished(tiny, 0.4)
-    printed.scores.filter(dimension="domain").delete()
     (row,) = [row for row in rows(client, TINY + "?columns=domain:Arts") if row["model"] == printed.model.hub_id]
     assert row["domain_arts"] == "not reported"
 
 
 def test_a_publication_about_single_relations_has_no_row_but_is_named(client: Client, tiny: Benchmark) -> None:
-    printed = make.published(tiny, 0.5)
-    printed.scores.filter(dimension="overall").delete()
+    printed = make.printed(tiny, [{"value": 0.5, "dimension": "relation", "part": "P30"}])
     assert csv_rows(client, TINY) == []
     page = client.get(TINY).content.decode()
     assert "single relations only" in page and printed.model.hub_id in page

@@ -7,7 +7,8 @@ from django.test import Client
 
 from leaderboard.figures import benchmarks
 from leaderboard.figures.runs import ANY_VERSION
-from leaderboard.models import Benchmark, Model, Run
+from leaderboard.models import Benchmark, Model, Printed
+from leaderboard.models.printed import printed_rows
 from probing.catalog import EMBEDDED
 from probing.settings import Settings
 from tests.fakes import FakeModel
@@ -17,7 +18,9 @@ from tests.leaderboard.ui.charts.plotted import plotted
 
 pytestmark = pytest.mark.django_db
 
-DIFFERS = {"differs": "Other items."}
+
+def printed_model(hub_id: str) -> Model:
+    return make.model(hub_id, source=Model.Source.PUBLISHED, commit="")
 
 
 @pytest.fixture
@@ -26,10 +29,8 @@ def tiny() -> Benchmark:
     tiny = make.benchmark(path="benchmarks/tiny")
     elsewhere = make.benchmark(version=ANY_VERSION, current=False)
     make.finished(tiny, 0.5, make.model("org/measured"))
-    for of, on, record in (("org/same", tiny, {}), ("org/other", elsewhere, DIFFERS)):
-        printed = make.published(on, 0.9, provenance_record=record)
-        printed.model.hub_id = of
-        printed.model.save()
+    make.published(tiny, 0.9, printed_model("org/same"))
+    make.published(elsewhere, 0.9, printed_model("org/other"), differs="Other items.")
     return tiny
 
 
@@ -62,14 +63,14 @@ def test_the_pages_of_a_relation_and_of_a_model_have_them_apart(client: Client, 
     (row,) = csv_rows(client, "/models/org/other/", "published")
     assert (row["score"], row["differs"]) == ("0.9", "Other items.")
     assert client.get("/models/org/other/").status_code == 200
-    paper = Run.objects.get(model__hub_id="org/other", provenance=Run.Provenance.PUBLISHED)
-    facts = {"provenance": paper.provenance, "provenance_record": paper.provenance_record}
-    make.run(paper.model, paper.benchmark, Run.State.FINISHED, **facts)
+    paper = Printed.objects.filter(model__hub_id="org/other")[0]
+    make.printed(paper.benchmark, [{"metric": "another", "value": 0.1}], paper.model)
     assert "not reported" in client.get("/models/org/other/").content.decode()
 
 
 def test_a_relation_that_only_the_figures_have_has_a_page(client: Client, tiny: Benchmark) -> None:
-    make.score(Run.objects.get(model__hub_id="org/other"), 0.9, "relation", "P99")
+    paper = Printed.objects.filter(model__hub_id="org/other")[0]
+    make.printed(paper.benchmark, [{"value": 0.9, "dimension": "relation", "part": "P99"}], paper.model)
     assert client.get("/benchmarks/tiny/relations/P99/").status_code == 200
     assert client.get("/benchmarks/tiny/relations/P98/").status_code == 404
 
@@ -87,8 +88,7 @@ def test_no_table_or_chart_mixes_measured_and_published_figures(
     client: Client, slug: str, format: str, folder: str, chosen: Settings
 ) -> None:
     make.published_figures()
-    published_runs = Run.objects.filter(benchmark__slug=slug).select_related("model")
-    printed = {run.model.title for run in published_runs}
+    printed = {figure.model.title for figure in Printed.objects.filter(benchmark__slug=slug).select_related("model")}
     current = benchmarks.install(format, EMBEDDED / folder, slug)[0]
     runs = [make.probed(current, make.model(f"org/{name}"), FakeModel(), chosen) for name in ("first", "second")]
     page = client.get(f"/benchmarks/{slug}/")
@@ -111,16 +111,11 @@ def test_a_version_that_has_only_such_figures_says_what_they_are_about(client: C
     assert "<strong>Published figures</strong>" not in page
 
 
-def published_of(on: Benchmark, hub_id: str, value: float, **fields: object) -> Run:
-    of = make.model(hub_id, source=Model.Source.PUBLISHED, commit="")
-    return make.finished(on, value, of, provenance=Run.Provenance.PUBLISHED, reference="Table 1 of a paper", **fields)
-
-
 def test_it_stands_beside_the_measured_figure(client: Client) -> None:
     on = make.benchmark()
     make.finished(on, 0.41, make.model("org/both"))
-    published_of(on, "org/both", 0.435)
-    published_of(on, "org/paper", 0.3)
+    make.published(on, 0.435, printed_model("org/both"))
+    make.published(on, 0.3, printed_model("org/paper"))
     rows = {row["model"]: row for row in csv_rows(client, "/")}
     assert (rows["org/both"]["tiny"], rows["org/both"]["tiny_published"]) == ("0.41", "0.435")
     assert (rows["org/paper"]["tiny"], rows["org/paper"]["tiny_published"]) == ("0.3", "")
@@ -134,23 +129,23 @@ def test_it_stands_beside_the_measured_figure(client: Client) -> None:
 
 def test_two_published_models_have_their_figures_in_all_common_settings(client: Client) -> None:
     make.published_figures()
-    on_dlama = Run.objects.filter(benchmark__slug="dlama", benchmark__main=True)
-    runs = on_dlama.filter(scores__dimension="culture_pair_language").distinct()
-    (first, _), (second, _) = Counter(run.model.hub_id for run in runs).most_common(2)
+    on_dlama = Printed.objects.filter(benchmark__slug="dlama", benchmark__main=True)
+    rows_of_models = printed_rows(on_dlama.filter(dimension="culture_pair_language"))
+    (first, _), (second, _) = Counter(row.model.hub_id for row in rows_of_models).most_common(2)
     rows = csv_rows(client, f"/compare/?m={first}&m={second}&benchmark=dlama")
     assert len(rows) > 2
     assert all(row["value"] for row in rows)
     for one, other in zip(rows[::2], rows[1::2], strict=True):
         assert one["settings"] == other["settings"]
-        assert one["run"] != other["run"]
+        assert one["name"] != other["name"]
     assert len({row["settings"] for row in rows}) == len(rows) / 2
 
 
 def test_figures_of_different_questions_are_said_not_to_be_comparable(client: Client) -> None:
     on = make.benchmark(probe="ranking")
     for hub_id, part in (("org/one", "arab-west ar"), ("org/two", "asia-west ko")):
-        run = published_of(on, hub_id, 0.5)
-        make.score(run, 0.5, "culture_pair_language", part, metric="p_at_1")
+        about = {"metric": "p_at_1", "dimension": "culture_pair_language", "part": part}
+        make.printed(on, [{**about, "value": 0.5}], printed_model(hub_id))
     html = " ".join(client.get("/compare/?m=org/one&m=org/two").content.decode().split())
     assert "They are about different questions, so they cannot be compared." in html
     assert "Arab and West, asked in Arabic" in html

@@ -23,8 +23,8 @@ def read(client: Client) -> pd.DataFrame:
 
 def test_each_score_of_the_api_is_a_row_with_its_run(client: Client, site: Site) -> None:
     rows = read(client)
-    assert set(rows["run"]) == set(Run.objects.filter(state=Run.State.FINISHED).values_list("pk", flat=True))
-    for run, scores in rows.groupby("run"):
+    assert set(rows["run"].dropna()) == set(Run.objects.filter(state=Run.State.FINISHED).values_list("pk", flat=True))
+    for run, scores in rows.dropna(subset="run").astype({"run": int}).groupby("run"):
         about = client.get(f"/api/v1/runs/{run}").json()
         names = ["metric", "dimension", "group", "value", "n", "low", "high"]
         assert scores["model"].unique() == [about["model"]["hub_id"]]
@@ -34,6 +34,16 @@ def test_each_score_of_the_api_is_a_row_with_its_run(client: Client, site: Site)
         expected = pd.DataFrame(client.get(f"/api/v1/runs/{run}/scores").json()["scores"])[names]
         figures = scores[names].reset_index(drop=True)
         pd.testing.assert_frame_equal(figures, expected.astype(figures.dtypes), check_exact=False)
+
+
+def test_printed_figures_are_rows_without_a_run(client: Client, site: Site) -> None:
+    make.printed(site.benchmark, [{"value": 0.7, "error": 0.01}], site.first.model)
+    rows = read(client)
+    printed = rows[rows["provenance"] == "published"]
+    assert printed["run"].isna().all()
+    assert set(printed["reference"]) == {site.published.reference}
+    own = printed[printed["model"] == site.first.model.hub_id]
+    assert dict(zip(own["metric"], own["value"], strict=True)) == {"accuracy": 0.7, "accuracy_sem": 0.01}
 
 
 def test_columns_have_types_also_where_nothing_is_known(client: Client) -> None:

@@ -52,11 +52,6 @@ def test_the_newest_of_all_benchmarks_come_first(client: Client) -> None:
     assert [entry["title"][-5:] for entry in entries(client)] == ["0.300", "0.200", "0.100"]
 
 
-def test_published_figures_are_no_news_of_this_site(client: Client) -> None:
-    make.finished(make.benchmark(), provenance=Run.Provenance.PUBLISHED)
-    assert entries(client) == []
-
-
 def test_text_of_strangers_is_inert(client: Client) -> None:
     make.finished(make.benchmark(), 0.5, make.model("org/a\u202eb", revision="<b>&"))
     (entry,) = entries(client)

@@ -103,8 +103,7 @@ def test_a_figure_stands_beside_those_of_models_of_similar_size(client: Client, 
 def test_chance_is_that_of_the_benchmark(client: Client, small: Benchmark) -> None:
     make.finished(small, 0.5, make.model("org/name"))
     (row,) = csv_rows(client, "/models/org/name/", "profile")
-    baseline = Run.objects.get(provenance=Run.Provenance.BASELINE, model__hub_id="baseline/chance")
-    assert float(row["chance"]) == baseline.scores.get(dimension="overall").value
+    assert float(row["chance"]) == small.baselines["chance"]
 
 
 def test_the_figure_is_a_measured_one_with_the_usual_settings(client: Client, small: Benchmark) -> None:
@@ -121,10 +120,9 @@ def test_figures_that_are_no_shares_are_left_out_of_the_profile(client: Client, 
     model = make.model("org/name")
     make.finished(small, 0.5, model)
     other = make.benchmark("trex", probe="cloze")
-    run = make.run(model, other, Run.State.FINISHED, provenance=Run.Provenance.PUBLISHED)
-    make.score(run, 0.9, metric="relative_accuracy_lm_pub_quiz")
+    make.printed(other, [{"metric": "relative_accuracy_lm_pub_quiz", "value": 0.9}], model)
     assert [row["benchmark"] for row in csv_rows(client, "/models/org/name/", "profile")] == ["small"]
-    assert {row["benchmark"] for row in csv_rows(client, "/models/org/name/")} == {"small", "Trex"}
+    assert [row["benchmark"] for row in csv_rows(client, "/models/org/name/", "published")] == ["Trex"]
 
 
 def test_what_it_knows_best_comes_first_against_chance(client: Client, small: Benchmark) -> None:
@@ -192,7 +190,7 @@ def test_a_published_figure_stands_beside_the_measured_one(client: Client, small
         published = make.published(small, value)
         Model.objects.filter(pk=published.model_id).update(hub_id="org/name", commit=str(value))
     (row,) = csv_rows(client, "/models/org/name/", "profile")
-    assert (row["score"], row["published"]) == ("0.5", "0.3"), "of several the newest"
+    assert (row["score"], row["published"]) == ("0.5", "0.3"), "of several the last"
     assert float(row["published_difference"]) == pytest.approx(-0.2)
     assert "−0.200" in page_of(client)
 
@@ -202,7 +200,7 @@ def test_a_published_figure_stands_beside_the_measured_one(client: Client, small
     [
         ({"settings": {"options": {"reported": "appendix"}}}, 0.1),
         ({"settings": {"reduction": "mean"}}, None),
-        ({"provenance_record": {"differs": "Other items."}}, None),
+        ({"differs": "Other items."}, None),
     ],
 )
 def test_a_difference_needs_the_same_settings_and_items(
@@ -223,7 +221,7 @@ def test_a_difference_needs_the_same_settings_and_items(
 def test_figures_about_other_samples_say_what_differs(client: Client, small: Benchmark) -> None:
     make.finished(small, 0.5, make.model("org/name"))
     elsewhere = make.benchmark("small", version="published", current=False)
-    published = make.published(elsewhere, 0.6, provenance_record={"differs": "Other items."})
+    published = make.published(elsewhere, 0.6, differs="Other items.")
     Model.objects.filter(pk=published.model_id).update(hub_id="org/name")
     assert 'Other items.">0.600</a>' in page_of(client), "beside the measured figure, with what differs in it"
     (row,) = csv_rows(client, "/models/org/name/", "published")

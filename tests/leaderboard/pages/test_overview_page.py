@@ -12,6 +12,7 @@ from django.test import Client
 
 from leaderboard.models import Benchmark, Model, Run
 from leaderboard.tables import PAGE_SIZE
+from probing.analysis.accuracy import MAJORITY
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.pages.html_table import Tables
@@ -81,7 +82,7 @@ def test_all_topics_are_sorted_by_coverage_and_say_so(client: Client, tiny: Benc
 
 def test_what_was_measured_here_stands_before_what_was_published(client: Client, tiny: Benchmark) -> None:
     published = make.model("org/a", commit="", source=Model.Source.PUBLISHED)
-    make.finished(tiny, 0.9, published, provenance="published", reference="Table 1")
+    make.published(tiny, 0.9, published)
     assert 'class="published"' in page(client)
     run = make.finished(tiny, 0.4, make.model("org/a"))
     assert [row["tiny"] for row in rows(client)] == ["0.400"]
@@ -106,8 +107,8 @@ def test_what_is_reached_without_a_model_and_by_people_stands_in_the_head_of_a_c
     client: Client, tiny: Benchmark
 ) -> None:
     make.baseline(tiny, 0.2)
-    make.finished(tiny, 0.3, make.model("baseline/majority-answer"), provenance=Run.Provenance.BASELINE)
-    make.finished(tiny, 0.97, make.model("published/human"), provenance=Run.Provenance.BASELINE)
+    make.baseline(tiny, 0.3, MAJORITY)
+    make.published(tiny, 0.97, name="Human", baseline=True)
     make.finished(tiny, 0.6, make.model("org/a"))
     assert models(client) == ["org/a"]
     html = page(client)
@@ -144,7 +145,7 @@ def test_figures_that_cannot_be_told_from_the_highest_are_bold_and_said_to_be(cl
 
 
 def test_a_published_cell_cites_its_source(client: Client, tiny: Benchmark) -> None:
-    make.published(tiny, provenance_record={"source": {"authors": "Ada Byron, Alan Turing", "year": 2024}})
+    make.published(tiny, source={"title": "A paper", "authors": "Ada Byron, Alan Turing", "year": 2024})
     assert "published: Byron et al. 2024" in page(client)
 
 
@@ -175,9 +176,10 @@ def test_quantised_weights_are_named_in_their_row(client: Client, tiny: Benchmar
 
 def test_a_model_that_only_a_paper_names_is_plain_text(client: Client, tiny: Benchmark) -> None:
     of = make.model("published/a-bert", source=Model.Source.PUBLISHED)
-    make.finished(tiny, 0.4, of, provenance=Run.Provenance.PUBLISHED)
+    make.published(tiny, 0.4, of)
     assert models(client) == ["published/a-bert"]
-    assert "/models/published/" not in page(client)
+    assert 'href="/models/published/a-bert/"' not in page(client)
+    assert 'href="/models/published/a-bert/#published"' in page(client), "where its figure leads"
     assert 'title="as named in its paper"' in page(client)
 
 
@@ -225,7 +227,7 @@ def test_facets_and_the_search_narrow_the_models(client: Client, tiny: Benchmark
     make.finished(tiny, 0.5, small)
     make.finished(tiny, 0.4, make.model("org/large", parameters=10**11, kind="masked"))
     make.published(tiny, 0.3)
-    make.finished(make.benchmark("other"), 0.6, small, provenance=Run.Provenance.PUBLISHED)
+    make.published(make.benchmark("other"), 0.6, small)
     assert models(client, "/?size=more") == ["org/large"]
     make.finished(tiny, 0.2, make.model("org/limit", parameters=10**8))
     assert "org/limit" in models(client, "/?size=1b"), "a range begins with its lower end"
@@ -334,6 +336,7 @@ def test_the_answer_names_the_best_of_ten_models_with_its_unit_and_its_populatio
     small.save()
     for number in range(10):
         make.measured(small, make.model(f"org/m-{number}"), skill=3 if number == 4 else 1, seed=number)
+    small.baselines = {}
     make.baseline(small, 0.3)
     figures = sorted((float(row["small"]) for row in csv_rows(client, "/")), reverse=True)
     best, second, *_ = csv_rows(client, "/")
@@ -348,7 +351,7 @@ def test_the_answer_names_the_best_of_ten_models_with_its_unit_and_its_populatio
 
 def test_of_fewer_than_ten_models_none_is_named_and_the_table_leads(client: Client, tiny: Benchmark) -> None:
     make.baseline(tiny, 0.13)
-    make.finished(tiny, 0.34, make.model("baseline/majority-answer"), provenance=Run.Provenance.BASELINE)
+    make.baseline(tiny, 0.34, MAJORITY)
     for number in range(9):
         make.finished(tiny, 0.6, make.model(f"org/m-{number}"))
         make.published(tiny, 0.9)
@@ -366,9 +369,7 @@ def test_models_that_cannot_be_told_apart_are_said_to_be(client: Client, tiny: B
 
 
 def test_the_standard_error_of_a_paper_stands_behind_its_figure(client: Client, tiny: Benchmark) -> None:
-    run = make.published(tiny, 0.7)
-    run.scores.update(low=None, high=None)
-    make.score(run, 0.012, metric="accuracy_sem")
+    make.printed(tiny, [{"value": 0.7, "error": 0.012}])
     assert "SE 0.012" in page(client)
     (row,) = csv_rows(client, "/")
     assert row["tiny_standard_error"] == "0.012"
@@ -409,7 +410,7 @@ def fresh_site(tiny: Benchmark) -> None:
     """Publish a base model on one benchmark, and measure a variant of it and a random network on another."""
     for number in range(3):
         make.published(tiny, 0.7 - number / 100)
-    make.finished(tiny, 0.6, make.model("org/m-7b", commit=""), provenance="published", reference="Table 1")
+    make.published(tiny, 0.6, make.model("org/m-7b", commit=""))
     other = make.benchmark("other")
     make.finished(other, 0.439, make.model("org/m-7b-Instruct"))
     make.finished(other, 0.132, make.model("org/random"))
@@ -460,8 +461,7 @@ def test_a_variant_without_a_figure_in_the_main_column_names_it_and_says_what_it
 
 def test_published_figures_that_share_no_column_are_led_to(client: Client, tiny: Benchmark) -> None:
     of = make.model("org/a", commit="", source=Model.Source.PUBLISHED)
-    run = make.run(of, tiny, Run.State.FINISHED, provenance="published", reference="Table 1")
-    make.score(run, 0.7, metric="another")
+    make.printed(tiny, [{"metric": "another", "value": 0.7}], of)
     make.finished(tiny, 0.4, make.model("org/b"))
     shown = {row["model"]: row["tiny"] for row in rows(client, "/?topic=all")}
     assert shown == {"org/a": "other", "org/b": "0.400"}

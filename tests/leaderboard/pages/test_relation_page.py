@@ -11,7 +11,6 @@ from leaderboard.models import Benchmark, Run
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
-from tests.leaderboard.pages.html_table import Tables
 from tests.leaderboard.ui.charts.plotted import plotted
 
 
@@ -51,10 +50,14 @@ def test_a_question_leads_to_the_same_list_as_its_relation(client: Client, cultu
         assert escape(page.context["questions"]) in question.content.decode()
 
 
-def test_baselines_have_their_names_in_words(client: Client, db: None) -> None:
-    make.baseline(make.benchmark())
-    (row,) = Tables(client.get("/benchmarks/tiny/relations/P30/").content.decode()).found["models"][1:]
-    assert (row[0], row[-1]) == ("Chance", "baseline")
+def test_chance_is_that_of_the_relation_as_runs_say(client: Client, db: None) -> None:
+    tiny = make.benchmark()
+    make.baseline(tiny, 0.1)
+    for value in (0.3, 0.4):
+        make.score(make.finished(tiny, value), 0.25, "relation", "P30", metric="chance")
+    chart = client.get("/benchmarks/tiny/relations/P30/").context["charts"]["models"]
+    assert chart.summary.endswith("Ticks mark chance.")
+    assert set(next(trace for trace in plotted(chart.figure).data if trace.name == "chance").x) == {0.25}
 
 
 def test_wordings_are_sentences_with_named_places(client: Client, site: Site) -> None:

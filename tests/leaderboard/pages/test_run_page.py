@@ -196,7 +196,7 @@ def test_a_ranked_run_names_its_place_and_how_many_are_ranked(client: Client, si
 
 
 def test_a_number_of_items_that_a_paper_does_not_state_is_unknown_everywhere(client: Client, small: Benchmark) -> None:
-    run = make.published(small, 0.5)
+    run = make.finished(small, 0.5)
     run.scores.update(n=0)
     assert "over 0 questions" not in page(client, run)
     assert {row["n"] for row in csv_rows(client, run.get_absolute_url(), "scores")} == {""}
@@ -243,7 +243,7 @@ def test_confidence_and_what_it_is_worth_stand_in_a_sentence(client: Client, sit
     sure, error = (overall.get(metric=name).value for name in ("max_softmax", "calibration_error"))
     sentence = f"On average it gives {100 * sure:.0f} % to its answer; the calibration error is {error:.3f}."
     assert sentence in page(client, site.first)
-    assert "calibration error" not in page(client, site.published)
+    assert "calibration error" not in page(client, make.finished(site.benchmark))
 
 
 def test_the_caution_about_the_start_token_stands_beside_the_score(client: Client, small: Benchmark) -> None:
@@ -261,19 +261,11 @@ def test_the_command_comes_with_its_packages_and_everything_stored_is_folded(cli
     assert re.search(r"<summary>All fields</summary>\s*<pre[^>]*>\{", html)
 
 
-def test_a_published_run_has_no_empty_bands_and_its_relations_link_to_their_pages(client: Client, site: Site) -> None:
-    html = client.get(f"{site.published.get_absolute_url()}?by=relation").content.decode()
-    assert f"/benchmarks/{site.benchmark.slug}/relations/P30/" in html
-    assert 'class="cluster"' not in html.split("<main")[1].split("</main>")[0]
-    assert "Reproduce" not in html
-
-
-def test_a_published_run_about_single_relations_says_that_it_has_no_overall_figure(
-    client: Client, small: Benchmark
+def test_a_number_that_runs_have_passed_is_gone_and_one_that_they_never_had_is_unknown(
+    client: Client, site: Site
 ) -> None:
-    sentence = "The source states no figure in the metric by which runs are compared"
-    assert sentence not in page(client, make.published(small))
-    published = make.model(source=Model.Source.PUBLISHED, commit="")
-    run = make.run(published, small, Run.State.FINISHED, provenance=Run.Provenance.PUBLISHED)
-    make.score(run, 0.45, "relation", "P30")
-    assert sentence in page(client, run)
+    """Printed figures had pages of runs once."""
+    last = max(site.first.pk, site.second.pk, site.running.pk, site.failed.pk)
+    Run.objects.filter(pk=site.second.pk).delete()
+    assert client.get(f"/runs/{site.second.pk}/").status_code == 410
+    assert client.get(f"/runs/{last + 1}/").status_code == 404

@@ -5,7 +5,6 @@ import re
 import pytest
 from django.test import Client
 
-from leaderboard.models import Run
 from leaderboard.pages.search_page import pages_named
 from leaderboard.probes.wording import read_relations
 from tests.leaderboard import factories as make
@@ -111,9 +110,10 @@ def test_every_page_of_the_sitemaps_opens(client: Client, site: Site) -> None:
         assert client.get(page).status_code == 200
 
 
-def test_a_run_states_when_it_was_measured_and_baselines_are_no_models(client: Client) -> None:
+def test_a_run_states_when_it_was_measured_and_models_of_papers_are_there_too(client: Client) -> None:
     benchmark = make.benchmark()
     make.finished(benchmark)
-    make.finished(benchmark, of=make.model("baseline/chance"), provenance=Run.Provenance.BASELINE)
+    make.published(benchmark)
+    make.published(benchmark, name="Human", baseline=True)
     assert "<lastmod>2026-11-01</lastmod>" in client.get("/sitemap-runs.xml").content.decode()
-    assert len(addresses(client, "/sitemap-models.xml")) == 1
+    assert len(addresses(client, "/sitemap-models.xml")) == 2

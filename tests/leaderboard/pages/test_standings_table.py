@@ -23,14 +23,12 @@ def test_measured_runs_on_imported_trex_files_share_no_table_with_published_rela
     client: Client, db: None
 ) -> None:
     trex = make.benchmark("trex", probe="cloze", path="benchmarks/trex")
-    printed = make.run(
-        make.model("org/printed", source=make.Model.Source.PUBLISHED),
+    make.printed(
         make.benchmark("trex", version=ANY_VERSION, probe="cloze", current=False),
-        make.Run.State.FINISHED,
-        provenance=make.Run.Provenance.PUBLISHED,
+        [{"metric": "relative_accuracy_lm_pub_quiz", "value": 0.7}],
+        make.model("org/printed", source=make.Model.Source.PUBLISHED),
         settings={"options": {"experience": 1}},
     )
-    make.score(printed, 0.7, metric="relative_accuracy_lm_pub_quiz")
     make.finished(trex, 0.4, make.model("org/measured"))
     (measured,) = csv_rows(client, "/benchmarks/trex/")
     assert (measured["model"], measured["rank"], measured["accuracy"]) == ("org/measured", "≈ 1", "0.4")

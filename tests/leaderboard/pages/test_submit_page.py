@@ -203,7 +203,7 @@ def test_the_address_of_a_model_at_the_hub_is_accepted(client: Client, small: Be
 
 
 def test_an_id_without_its_organisation_offers_the_full_ids_as_links(client: Client, small: Benchmark) -> None:
-    make.finished(small, of=make.model("openai-community/gpt2"), provenance=Run.Provenance.PUBLISHED)
+    make.published(small, of=make.model("openai-community/gpt2"))
     response = client.post("/submit/", GOOD | {"model": "gpt2"})
     assert response.status_code == 422
     assert 'href="?model=openai-community/gpt2&amp;benchmark=small"' in response.content.decode()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from leaderboard.models import Benchmark, Model, Run
+from leaderboard.models import Benchmark, Model, PrintedRow, Run
 from probing.language_model import BlankDistribution, Continuation, Request
 from probing.settings import Settings
 from tests.fakes import FAKE_CARD, FakeModel
@@ -38,9 +38,7 @@ def cloze_run(on: Benchmark, of: Model) -> Run:
     return make.probed(on, of, Answers(card=card), Settings("cloze"))
 
 
-def published_cloze_run(geography: Benchmark, model: str = "org/printed") -> Run:
+def printed_cloze_row(geography: Benchmark, model: str = "org/printed") -> PrintedRow:
     of = make.model(model, kind="masked", source=Model.Source.PUBLISHED)
-    run = make.run(of, geography, Run.State.FINISHED, provenance=Run.Provenance.PUBLISHED, reference="Table 4")
-    for metric in ("in_top_5", "accuracy"):
-        make.score(run, 0.5, "fact_type", "city_country", 0, metric=metric, low=None, high=None)
-    return run
+    about = {"dimension": "fact_type", "part": "city_country", "value": 0.5, "n": 0}
+    return make.printed(geography, [{**about, "metric": metric} for metric in ("in_top_5", "accuracy")], of)

@@ -23,7 +23,7 @@ from probing.probes.cloze import RANKED, WRITTEN, Cloze
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
-from tests.leaderboard.probes.cloze_runs import TRIPLES, cloze_run, published_cloze_run
+from tests.leaderboard.probes.cloze_runs import TRIPLES, cloze_run, printed_cloze_row
 from tests.leaderboard.ui.charts.plotted import plotted
 from tests.probing.formats import test_lama
 from tests.probing.formats.mlama_folder import MlamaFolder
@@ -86,10 +86,6 @@ def test_averages_leave_out_minor_fact_types_and_leaky_sentences(client: Client,
         assert f"{choice} {row['fact_types']} {float(row['value']):.3f}" in page
 
 
-def test_published_figures_cannot_be_narrowed(client: Client, geography: Benchmark) -> None:
-    assert not client.get(published_cloze_run(geography).get_absolute_url()).context["probe"]
-
-
 def test_the_leaderboard_ranks_both_kinds_with_columns_per_head(client: Client, encoder: Run, generator: Run) -> None:
     rows = {row["model"]: row for row in csv_rows(client, "/benchmarks/geography/")}
     assert float(rows["org/encoder"]["head_natural"]) == 0.75
@@ -110,9 +106,7 @@ def test_both_kinds_have_the_figures_of_the_same_sentences_in_a_comparison_and_s
 
 
 def test_published_figures_within_five_stand_beside_measured_ones(client: Client, encoder: Run) -> None:
-    run = published_cloze_run(encoder.benchmark)
-    page = client.get(f"/runs/{run.pk}/").content.decode()
-    assert "Country of a city" in page
+    printed_cloze_row(encoder.benchmark)
     rows = csv_rows(client, "/benchmarks/geography/?columns=fact_type:city_country")
     assert {row["model"]: row["fact_type_city_country"] for row in rows}["org/printed"] == "0.5"
 
@@ -120,34 +114,28 @@ def test_published_figures_within_five_stand_beside_measured_ones(client: Client
 def test_figures_of_no_version_in_particular_are_counted_with_the_current_one(
     client: Client, geography: Benchmark
 ) -> None:
-    published_cloze_run(make.benchmark("geography", version="published", current=False, probe="cloze"))
-    published_cloze_run(geography)
-    published_cloze_run(geography, "org/other")
+    printed_cloze_row(make.benchmark("geography", version="published", current=False, probe="cloze"))
+    printed_cloze_row(geography)
+    printed_cloze_row(geography, "org/other")
     rows = {row["benchmark"]: row["published"] for row in csv_rows(client, "/benchmarks/")}
     assert rows == {"Geography": "2"}, "models are counted, not runs"
     assert "Older versions" not in client.get("/benchmarks/geography/").content.decode()
 
 
 def test_the_baseline_gives_the_five_commonest_answers_of_a_fact_type(client: Client, geography: Benchmark) -> None:
-    run = geography.runs.get()
-    assert run.model.hub_id == "baseline/majority-answer"
     shares = []
     for relation in benchmarks.read(geography).relations:
         counts = Counter(relation.options_of(item)[item.answers[0]] for item in relation.items)
         shares.append(sum(count for _, count in counts.most_common(5)) / len(relation.items))
-    score = run.scores.get(metric="accuracy", dimension="overall")
-    assert score.value == pytest.approx(sum(shares) / len(shares))
+    assert geography.baselines == {"majority_answer": pytest.approx(sum(shares) / len(shares))}
     page = client.get("/benchmarks/geography/").content.decode()
     assert "There is no chance, because any word may stand at a blank." in page
 
 
 def test_a_baseline_that_no_longer_exists_is_removed_when_they_are_stored_again(geography: Benchmark) -> None:
-    guessing = make.model("baseline/chance")
-    digest = geography.settings_with({}).digest
-    run = make.finished(geography, 0.2, guessing, provenance=Run.Provenance.BASELINE)
-    Run.objects.filter(pk=run.pk).update(settings_digest=digest)
-    benchmarks.store_chance(geography, plan_of(benchmarks.read(geography), geography.settings_with({})))
-    assert {run.model.hub_id for run in geography.runs.all()} == {"baseline/majority-answer"}
+    make.baseline(geography, 0.2)
+    benchmarks.store_baselines(geography, plan_of(benchmarks.read(geography), geography.settings_with({})))
+    assert list(geography.baselines) == ["majority_answer"]
 
 
 def test_a_version_says_what_is_left_out(client: Client, tmp_path: Path) -> None:
@@ -274,7 +262,7 @@ def test_means_have_both_intervals_and_those_of_one_fact_type_only_the_first() -
 
 
 def test_the_benchmark_compares_the_two_kinds_by_fact_type(client: Client, encoder: Run, generator: Run) -> None:
-    published_cloze_run(encoder.benchmark)
+    printed_cloze_row(encoder.benchmark)
     page = client.get("/benchmarks/geography/").content.decode()
     assert 'id="chart-difficulty"' in page and 'id="chart-sides"' in page
     rows = {row["fact_type"]: row for row in csv_rows(client, "/benchmarks/geography/", "difficulty")}
@@ -304,7 +292,7 @@ def test_models_that_rank_the_same_answers_are_one_group() -> None:
 
 
 def test_a_kind_of_model_has_the_same_look_in_both_charts(client: Client, encoder: Run, generator: Run) -> None:
-    published_cloze_run(encoder.benchmark)
+    printed_cloze_row(encoder.benchmark)
     charts = client.get("/benchmarks/geography/").context["probe"]["charts"]
     looks: dict[str, set[tuple[str, str]]] = {}
     for name in ("difficulty", "sides"):

@@ -11,6 +11,7 @@ from leaderboard.figures import benchmarks, item_rows, outcomes
 from leaderboard.figures.item_rows import ItemFilter
 from leaderboard.figures.ranks import refresh_ranks
 from leaderboard.models import Benchmark, Run, Score
+from leaderboard.models.printed import printed_rows
 from leaderboard.probes.items import item_url
 from probing.analysis.specificity_metrics import common_answers, common_pairs, unified_scores
 from probing.plan import plan
@@ -155,27 +156,20 @@ def test_an_answer_is_right_where_it_is_specific(client: Client, measure: Measur
     )
 
 
-def test_a_published_run_shows_its_own_figures(client: Client, paper: Benchmark) -> None:
-    run = paper.runs.get(model__hub_id="openai-community/gpt2", settings={"options": {"prompting": "few-shot"}})
-    shown = client.get(run.get_absolute_url()).context["probe"]
-    titles = [title for _, title in shown["columns"]["promptings"]]
-    assert titles == ["vanilla, published", "few-shot, published", "cascade, published"]
-    assert shown["pages"]["factors"]
-
-
-def test_baselines_are_pinned(client: Client, paper: Benchmark, pairs: Benchmark) -> None:
-    for benchmark, names in (("stest", {"Freq", "Human"}), ("pairs", {"Chance"})):
-        html = client.get(f"/benchmarks/{benchmark}/").content.decode()
-        assert html.count('class="baseline"') == len(names)
-        assert all(name in html for name in names)
+def test_baselines_are_said_below_the_table(client: Client, paper: Benchmark, pairs: Benchmark) -> None:
+    for benchmark, sentence in (
+        ("stest", "Published beside models: Freq: 0.669 (Huang et al. 2023); Human: 0.971 (Huang et al. 2023)."),
+        ("pairs", "Reached without a model: Chance takes every option to be as likely as the next (0.500)."),
+    ):
+        make.finished(Benchmark.objects.get(slug=benchmark))
+        assert client.get(f"/benchmarks/{benchmark}/").context["leaderboard"]["baselines"] == sentence
+    assert pairs.baselines == {"chance": 0.5}
     assert "chance" not in plotted(client.get("/benchmarks/stest/").context["charts"]["scatter"].figure).to_json()
-    chance = pairs.runs.get(provenance=Run.Provenance.BASELINE)
-    assert set(chance.scores.values_list("metric", "value")) == {("specificity", 0.5)}
 
 
-def test_runs_of_a_model_are_told_apart_by_their_prompting(paper: Benchmark, measure: Measure) -> None:
-    runs = list(paper.runs.filter(model__hub_id="openai-community/gpt2"))
-    assert sorted(run.variant for run in runs) == ["", "prompting cascade", "prompting few-shot"]
+def test_rows_of_a_model_are_told_apart_by_their_prompting(paper: Benchmark, measure: Measure) -> None:
+    rows = printed_rows(paper.printed.filter(model__hub_id="openai-community/gpt2"))
+    assert sorted(row.variant for row in rows) == ["", "prompting cascade", "prompting few-shot"]
     few_shot = measure("org/a", "few-shot")
     assert (few_shot.variant, few_shot.name) == ("prompting few-shot", "org/a (prompting few-shot)")
 

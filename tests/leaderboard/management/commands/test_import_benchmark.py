@@ -10,7 +10,8 @@ from django.core.management import CommandError
 import probing
 from leaderboard.figures import benchmarks
 from leaderboard.management.commands import download_benchmark
-from leaderboard.models import Benchmark, Model, Run
+from leaderboard.models import Benchmark, Model, Printed
+from leaderboard.models.printed import printed_rows
 from probing.errors import SourceUnavailable
 from tests.conftest import BearFolder
 from tests.fakes import ShoutingCorrector
@@ -157,9 +158,9 @@ def test_another_name_is_that_of_the_catalog(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.django_db
 def test_models_that_papers_name_without_an_id_are_those_of_the_hub() -> None:
     printed = output_of("load_published")
-    assert int(re.match(r"(\d+) published results\.", printed)[1]) >= Run.objects.count() > 100
-    published = Model.objects.filter(runs__provenance=Run.Provenance.PUBLISHED).distinct()
+    assert int(re.match(r"(\d+) published results\.", printed)[1]) == len(printed_rows(Printed.objects.all())) > 100
+    published = Model.objects.filter(printed__baseline=False).distinct()
     assert {model.title for model in published if not model.parameters} == {"GPT3.5-turbo"}
     assert not Model.objects.filter(hub_id__in=["published/kykimbert-base", "published/qarib"]).exists()
-    kykim = Run.objects.filter(model__hub_id="kykim/bert-kor-base").values_list("benchmark__slug", flat=True)
+    kykim = Printed.objects.filter(model__hub_id="kykim/bert-kor-base").values_list("benchmark__slug", flat=True)
     assert {"cultlama", "dlama"} <= set(kykim), "two spellings of one model"

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from leaderboard.figures import benchmarks
-from leaderboard.figures.standings import differs
 from leaderboard.management.commands import load_published
-from leaderboard.models import Benchmark, FormerName, Model, Run
+from leaderboard.models import Benchmark, FormerName, Model, Printed, PrintedRow, Run
 from probing.errors import BadInput
 from tests.conftest import BearFolder
 from tests.leaderboard import factories as make
@@ -39,13 +38,22 @@ def write(folder: Path, **changes: Any) -> Path:
     return folder
 
 
-def test_it_makes_rows_with_their_source(tmp_path: Path) -> None:
+def test_it_stores_figures_with_their_source(tmp_path: Path) -> None:
     assert load_published.load(write(tmp_path)) == 1
-    run = Run.objects.get()
-    assert (run.provenance, run.state, run.finished) == (Run.Provenance.PUBLISHED, Run.State.FINISHED, None)
-    assert run.reference == "A. Author (2024): A Paper, Table 4"
-    assert (run.model.hub_id, run.model.source, run.model.parameters) == ("org/name", Model.Source.PUBLISHED, 10**9)
-    assert run.scores.get().value == 0.5
+    printed = Printed.objects.get()
+    assert (printed.metric, printed.dimension, printed.part, printed.value, printed.n) == (
+        *("accuracy", "overall", "all", 0.5, 10),
+    )
+    row = PrintedRow([printed])
+    assert (row.reference, row.citation) == ("A. Author (2024): A Paper, Table 4", "Author 2024")
+    model = printed.model
+    assert (model.hub_id, model.source, model.parameters) == ("org/name", Model.Source.PUBLISHED, 10**9)
+
+
+def test_a_standard_error_stands_beside_its_figure(tmp_path: Path) -> None:
+    error = SCORE | {"metric": "accuracy_sem", "value": 0.1}
+    load_published.load(write(tmp_path, rows=[ROW | {"scores": [error, SCORE]}]))
+    assert (Printed.objects.get().value, Printed.objects.get().error) == (0.5, 0.1)
 
 
 @pytest.mark.parametrize(
@@ -61,21 +69,13 @@ def test_options_are_stored_as_those_of_measured_runs(
     tmp_path: Path, reported: dict[str, str], stored: dict[str, Any]
 ) -> None:
     load_published.load(write(tmp_path, rows=[ROW | {"settings": reported}]))
-    assert Run.objects.get().settings == stored
+    assert Printed.objects.get().settings == stored
 
 
-def test_it_does_the_same_twice_without_harm(tmp_path: Path) -> None:
-    load_published.load(write(tmp_path))
-    run = Run.objects.get()
-    load_published.load(tmp_path)
-    assert Run.objects.get() == run
-    assert run.scores.count() == 1
-
-
-def test_rows_that_are_gone_from_the_files_go(tmp_path: Path) -> None:
+def test_what_is_loaded_replaces_what_was_there(tmp_path: Path) -> None:
     load_published.load(write(tmp_path))
     load_published.load(write(tmp_path, rows=[ROW | {"reference": "Table 5"}]))
-    assert Run.objects.get().reference.endswith("Table 5")
+    assert Printed.objects.get().place == "Table 5"
 
 
 def test_measured_runs_are_left_alone(tmp_path: Path, small: Benchmark) -> None:
@@ -104,19 +104,17 @@ def test_figures_that_differ_and_their_version_must_agree(
 ) -> None:
     with pytest.raises(BadInput, match="State what differs"):
         load_published.load(write(tmp_path, benchmark=about, differs=difference))
-    assert not Run.objects.exists()
+    assert not Printed.objects.exists()
 
 
 def test_what_differs_is_stored(tmp_path: Path) -> None:
     load_published.load(write(tmp_path, benchmark=ELSEWHERE, differs="Other items."))
-    assert differs(Run.objects.get()) == "Other items."
+    assert Printed.objects.get().differs == "Other items."
 
 
-def test_a_baseline_is_one_and_goes_when_it_is_no_longer_listed(tmp_path: Path) -> None:
-    load_published.load(write(tmp_path, rows=[ROW | {"baseline": True}]))
-    assert Run.objects.get().provenance == Run.Provenance.BASELINE
-    load_published.load(write(tmp_path, rows=[]))
-    assert not Run.objects.exists()
+def test_a_baseline_is_marked(tmp_path: Path) -> None:
+    load_published.load(write(tmp_path, rows=[ROW | {"baseline": True}, ROW | {"name": "Name-2B"}]))
+    assert dict(Printed.objects.values_list("name", "baseline")) == {"Name-1B": True, "Name-2B": False}
 
 
 def write_table(folder: Path, *rows: str) -> None:
@@ -124,18 +122,16 @@ def write_table(folder: Path, *rows: str) -> None:
     (folder / "models.csv").write_text("\n".join([header, *rows]) + "\n")
 
 
-def test_a_printed_name_becomes_the_model_of_the_hub_and_its_run_keeps_its_number(tmp_path: Path) -> None:
+def test_a_printed_name_becomes_the_model_of_the_hub(tmp_path: Path) -> None:
     unknown = ROW | {"model": "published/name-1b", "parameters": None, "kind": ""}
     load_published.load(write(tmp_path, rows=[unknown]))
-    before = Run.objects.get()
-    assert (before.model.title, before.model.parameters) == ("Name-1B", None)
+    before = Printed.objects.get().model
+    assert (before.title, before.parameters) == ("Name-1B", None)
     write_table(tmp_path, "published/name-1b,Name-1B,org/name,1000000000,causal,https://x.org/1,https://x.org/2")
     for _ in range(2):
         load_published.load(tmp_path)
-        run = Run.objects.get()
-        assert run.pk == before.pk
-        assert (run.model.hub_id, run.model.title) == ("org/name", "org/name")
-        assert (run.model.kind, run.model.parameters) == ("causal", 10**9)
+        model = Printed.objects.get().model
+        assert (model.hub_id, model.title, model.kind, model.parameters) == ("org/name", "org/name", "causal", 10**9)
         assert not Model.objects.filter(hub_id="published/name-1b").exists()
         assert FormerName.objects.get().hub_id == "org/name"
 
@@ -144,7 +140,7 @@ def test_two_spellings_of_a_model_become_one(tmp_path: Path) -> None:
     twin = ROW | {"model": "published/nm", "name": "NM", "reference": "Table 5", "parameters": None}
     write_table(tmp_path, "published/nm,NM,org/name,1000000000,causal,https://x.org/1,https://x.org/2")
     load_published.load(write(tmp_path, rows=[ROW, twin]))
-    assert Run.objects.count() == 2
+    assert Printed.objects.count() == 2
     assert Model.objects.get().parameters == 10**9
 
 

@@ -90,7 +90,7 @@ def test_parts_are_taken_until_there_are_enough_items(finished: Run) -> None:
 
 
 def test_only_finished_runs_that_were_measured_here_can_be_measured_again(finished: Run, small: Benchmark) -> None:
-    others = [make.published(small), make.baseline(small), make.running(make.model(), small)]
+    others = [make.finished(small, provenance=Run.Provenance.ELSEWHERE), make.running(make.model(), small)]
     assert measured_run(finished.pk) == finished
     for number in (*(run.pk for run in others), finished.pk + 1000):
         with pytest.raises(BadInput, match="no such finished run"):

@@ -15,7 +15,7 @@ def test_a_withdrawn_run_is_on_no_page(client: Client, site: Site) -> None:
     number = site.first.pk
     assert output_of("withdraw", str(number)) == "1 runs withdrawn.\n"
     assert not Run.objects.filter(pk=number).exists()
-    assert client.get(f"/runs/{number}/").status_code == 404
+    assert client.get(f"/runs/{number}/").status_code == 410
     assert f'href="/runs/{number}/"' not in client.get(site.benchmark.get_absolute_url()).content.decode()
 
 

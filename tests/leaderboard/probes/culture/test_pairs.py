@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from django.test import Client
 
-from leaderboard.models import Benchmark, Model, Run
+from leaderboard.models import Benchmark, Run
 from leaderboard.ui.spelled import uncertainty
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
@@ -89,13 +89,15 @@ def test_rows_of_one_model_are_told_apart_and_only_published_ones_are_hollow(
     client: Client, culture_run: Run, culture: Benchmark
 ) -> None:
     again = make.reversed_items(culture_run)
-    paper = make.published(culture, settings=culture_run.settings)
-    other = make.published(culture, settings=culture_run.settings)
-    Model.objects.filter(pk=paper.model_id).update(hub_id="org/one")
-    for run in (again, paper, other):
-        make.score(run, 0.5, "culture_pair_language", "arab-west ar", metric="p_at_1")
-        for name, value in (("Arab", 0.7), ("West", 0.3)):
-            make.score(run, value, "culture_pair_language_culture", f"arab-west ar {name}", metric="p_at_1")
+    scores = [("culture_pair_language", "arab-west ar", 0.5)]
+    scores += [
+        ("culture_pair_language_culture", f"arab-west ar {name}", at) for name, at in (("Arab", 0.7), ("West", 0.3))
+    ]
+    figures = [{"metric": "p_at_1", "dimension": name, "part": part, "value": value} for name, part, value in scores]
+    make.printed(culture, figures, make.model("org/one", commit=""), settings=culture_run.settings)
+    other = make.printed(culture, figures, settings=culture_run.settings)
+    for dimension, group, value in scores:
+        make.score(again, value, dimension, group, metric="p_at_1")
     chart = client.get("/benchmarks/culture/?part=arab-west+ar&published=ranked").context["charts"]["scatter"]
     alone = other.model.hub_id.removeprefix("published/")
     hollow = {"org/one, published": True, alone: True}
