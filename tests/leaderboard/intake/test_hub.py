@@ -137,7 +137,7 @@ def test_a_gguf_file_states_its_number_format(smollm2: Path) -> None:
     config = gguf_config(smollm2, "")
     assert (config["model_type"], config["quantisation"], config["parameters"]) == ("llama", "Q4_1", 134_515_008)
     tokens = config["special_tokens"]
-    assert (config["tokenizer"], tokens.bos, tokens.eos) == (True, "<|im_start|>", "<|im_end|>")
+    assert (config["tokenizer"], tokens["bos"], tokens["eos"]) == (True, "<|im_start|>", "<|im_end|>")
 
 
 @pytest.mark.parametrize("length", [4, 30, 120, 5000])
