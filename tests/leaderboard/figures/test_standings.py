@@ -3,7 +3,7 @@
 import pytest
 from django.http import QueryDict
 
-from leaderboard.figures.runs import runs_on
+from leaderboard.figures.runs import printed_on, runs_on
 from leaderboard.figures.scores import Slice
 from leaderboard.figures.standings import (
     LeaderboardFilter,
@@ -21,7 +21,7 @@ ARTS, SPORTS, FIRST = Slice("domain", "Arts"), Slice("domain", "Sports"), Slice(
 
 
 def rows_of(filters: LeaderboardFilter) -> list[Row]:
-    return standings(filters, figures_of(filters), runs_on(filters.benchmark))
+    return standings(filters, figures_of(filters), [*runs_on(filters.benchmark), *printed_on(filters.benchmark)[0]])
 
 
 def test_a_run_without_a_value_has_no_rank_and_takes_no_place(tiny: Benchmark) -> None:
@@ -49,7 +49,6 @@ def test_a_facet_counts_the_rows_that_each_of_its_choices_would_leave(tiny: Benc
     make.finished(tiny, of=make.model(kind="masked", parameters=None))
     make.finished(tiny, of=make.model(kind="causal", parameters=200_000_000))
     make.published(tiny)
-    make.baseline(tiny)
     filters = LeaderboardFilter(tiny, "accuracy", chosen={"kind": "masked"})
     facets = facet_choices(rows_of(filters), filters, figures_of(filters))
     assert {name: {value: number for value, _, number, _ in choices} for name, _, choices in facets} == {

@@ -10,7 +10,6 @@ from django.http import QueryDict
 from django.test import Client
 
 from leaderboard.figures import item_rows
-from leaderboard.figures.item_rows import ItemFilter
 from leaderboard.models import Benchmark
 from leaderboard.pages.items_page import ItemsForm
 from tests.leaderboard import factories as make
@@ -79,11 +78,13 @@ def test_all_columns_are_shown_where_they_are_asked_for(client: Client, site: Si
     assert '<input type="hidden" name="columns" value="all">' in page
 
 
-def test_a_published_run_has_no_items_and_says_so(client: Client, site: Site) -> None:
-    response = client.get(f"/runs/{site.published.pk}/items/")
+def test_a_run_without_stored_items_says_so_and_has_no_files_of_them(client: Client, site: Site) -> None:
+    run = make.finished(site.benchmark)
+    response = client.get(f"/runs/{run.pk}/items/")
     assert response.status_code == 404
     assert "no items to show" in response.content.decode()
-    assert client.get(f"/runs/{site.published.pk}/items.parquet").status_code == 404
+    for file in ("items.parquet", "items.jsonl"):
+        assert client.get(f"/runs/{run.pk}/{file}").status_code == 404
 
 
 @pytest.mark.parametrize("download", ["items/?format=csv&correct=no", "items.parquet"])
@@ -135,28 +136,6 @@ def test_a_missing_number_is_null(client: Client, site: Site) -> None:
     run = make.stored_items(make.model(), site.benchmark, rows)
     (line,) = client.get(f"{run.get_absolute_url()}items.jsonl").getvalue().decode().splitlines()
     assert json.loads(line, parse_constant=pytest.fail)["margin"] is None
-
-
-def test_a_run_without_items_has_no_such_file(client: Client, site: Site) -> None:
-    assert client.get(f"{site.published.get_absolute_url()}items.jsonl").status_code == 404
-
-
-# Filters of a run's items.
-
-
-@pytest.mark.parametrize(
-    ("query", "filters"),
-    [
-        ("", ItemFilter(tags={})),
-        ("correct=yes&template=1", ItemFilter(correct=True, template=1, tags={})),
-        ("correct=no&relation=P36&search=norw", ItemFilter(correct=False, relation="P36", search="norw", tags={})),
-        ("domain=Political", ItemFilter(tags={"domain": "Political"})),
-        ("correct=maybe&template=9&relation=P99&domain=None", ItemFilter(tags={})),
-    ],
-)
-def test_a_filter_of_items_leaves_out_what_is_not_valid(site: Site, query: str, filters: ItemFilter) -> None:
-    form = ItemsForm(QueryDict(query), run=site.first, values=item_rows.ends(site.first))
-    assert form.filter() == filters
 
 
 def test_items_that_are_neither_right_nor_wrong_have_no_such_filter(site: Site) -> None:

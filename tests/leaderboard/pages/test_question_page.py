@@ -230,7 +230,7 @@ def test_the_former_address_of_an_item_leads_to_its_question(client: Client, sit
 
 
 def test_a_run_without_stored_items_has_no_answers_and_says_why(client: Client, site: Site) -> None:
-    response = client.get(f"{ADDRESS}?run={site.published.pk}")
+    response = client.get(f"{ADDRESS}?run={make.finished(site.benchmark).pk}")
     assert response.status_code == 404
     assert "no items to show" in response.content.decode()
 
