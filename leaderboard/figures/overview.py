@@ -15,7 +15,7 @@ from django.db.models import Q
 
 from leaderboard.figures.board import WEIGHTS, board, rows_of, usual, with_value
 from leaderboard.figures.runs import ANY_VERSION, OPEN
-from leaderboard.figures.scores import DOMAIN, MAIN_DIMENSIONS, OVERALL_SLICE, PARTS, Slice, main_part, parts_among
+from leaderboard.figures.scores import DOMAIN, MAIN_DIMENSIONS, PARTS, Slice, baselines_of, main_part, parts_among
 from leaderboard.figures.verdicts import level_with
 from leaderboard.models import Benchmark, Printed, Run
 from leaderboard.models.model import weights_in_words
@@ -152,7 +152,7 @@ def _fill(column: Column, figures: Sequence[Figure]) -> None:
 
 def _references(column: Column, people: Mapping[tuple[int, str, Slice], float]) -> dict[str, float]:
     """Return what is reached without a model on the items of a column, and what people reach."""
-    stated = column.version.baselines if column.part == OVERALL_SLICE else {}
+    stated = baselines_of(column.version, column.part)
     known = {name: stated[key] for name, key in REFERENCES.items() if key in stated}
     versions = [column.version, *column.versions]
     keys = [(version.pk, column.metric, column.part) for version in versions]

@@ -15,7 +15,7 @@ from django.utils.text import get_text_list
 
 from leaderboard.figures.filters import models_of, near_models
 from leaderboard.figures.runs import printed_on, read_records, runs_on
-from leaderboard.figures.scores import OVERALL_SLICE, Slice, chance_of, slices
+from leaderboard.figures.scores import OVERALL_SLICE, Slice, baselines_of, chance_of, slices
 from leaderboard.figures.standings import (
     FACETS,
     LeaderboardFilter,
@@ -137,7 +137,11 @@ def _glossary(
         "has_ranks": any(row["rank"] for row in rows),
         "has_common": bool(common_metrics(rows)),
         "sources": _sources(rows),
-        "baselines": baselines_in_words(filters.benchmark, printed) if filters.part == OVERALL_SLICE else "",
+        "baselines": baselines_in_words(
+            filters.benchmark,
+            baselines_of(filters.benchmark, filters.part),
+            printed if filters.part == OVERALL_SLICE else (),
+        ),
     }
 
 

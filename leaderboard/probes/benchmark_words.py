@@ -98,12 +98,13 @@ BASELINES: Mapping[str, Baseline] = {  # by the names under which benchmarks hav
 }
 
 
-def baselines_in_words(benchmark: Benchmark, printed: Sequence[PrintedRow]) -> str:
+def baselines_in_words(benchmark: Benchmark, stated: Mapping[str, float], printed: Sequence[PrintedRow]) -> str:
     """Say what is reached without a model, and by the people or the rules of which papers print figures.
 
-    The probe's note on its baselines follows. It is empty without any. `printed`: the rows of people and rules.
+    The probe's note on its baselines follows. It is empty without any. `stated`: the figures of the baselines by their
+    names. `printed`: the rows of people and rules.
     """
-    note, stated = pages_of(benchmark).baseline_note, benchmark.baselines
+    note = pages_of(benchmark).baseline_note
     words = [
         f"{baseline.name} {baseline.words} ({spelled.figure(stated[name])})"
         for name, baseline in BASELINES.items()

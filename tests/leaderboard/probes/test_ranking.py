@@ -8,12 +8,15 @@ import pytest
 from django.test import Client
 
 from leaderboard.figures import benchmarks
+from leaderboard.figures.scores import Slice
 from leaderboard.models import Benchmark, Run
+from leaderboard.pages.overview_page import all_columns
 from leaderboard.probes import pages_of
 from leaderboard.probes import wording as wording_module
 from leaderboard.probes.items import item_url
 from leaderboard.probes.wording import FREE_TEXT, ONE_ANSWER, several_answers
 from leaderboard.ui import charts
+from leaderboard.ui.spelled import figure
 from leaderboard.ui.table_files import BYTE_ORDER_MARK
 from probing.benchmark import Item, Relation
 from tests.leaderboard import factories as make
@@ -152,6 +155,25 @@ def test_a_predicate_links_to_what_it_asks(client: Client, culture_run: Run) -> 
         address = f"/runs/{culture_run.pk}/?part=arab-west+{language}"
         page = " ".join(client.get(address).content.decode().split())
         assert f'href="/benchmarks/culture/relations/P37.arab-west.{language}/" title="{template}"' in page
+
+
+def test_what_is_reached_without_a_model_is_about_the_chosen_part_on_every_page(
+    client: Client, culture_run: Run
+) -> None:
+    own = culture_run.scores.filter(dimension="culture_pair_language")
+    chance, commonest = own.filter(metric="chance"), own.filter(metric="majority_answer")
+    for group, address in (("arab-west en", ""), ("arab-west ar", "?part=arab-west+ar")):
+        values = [scores.get(group=group).value for scores in (chance, commonest)]
+        page = " ".join(client.get(f"/benchmarks/culture/{address}").content.decode().split())
+        said = page[page.index("Reached without a model: Chance") :].partition("</p>")[0]
+        assert [f"({figure(value)})" in said for value in values] == [True, True]
+    Run.objects.filter(pk=culture_run.pk).update(group=[])  # as with the usual settings, which alone have a column
+    column = next(column for column in all_columns()[0] if column.slug == "culture")
+    assert column.part == Slice("culture_pair_language", "arab-west en")
+    assert column.references == {
+        "chance": chance.get(group="arab-west en").value,
+        "commonest": commonest.get(group="arab-west en").value,
+    }
 
 
 def standings(client: Client, query: str = "") -> list[dict[str, str]]:
