@@ -19,7 +19,7 @@ from leaderboard.ui import labels
 from probing.benchmark import Relation
 
 HIDDEN_TAGS = (*PAIR_TAGS, "predicate", "fact_type")
-ON_A_PAGE = 10  # relations
+ON_A_PAGE = 20  # relations
 Row = dict[str, Any]
 Strips = Mapping[Slice, Sequence[tuple[Entry, Score]]]
 

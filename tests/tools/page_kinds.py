@@ -35,13 +35,18 @@ SUBMISSIONS = {
 
 
 class Site:
-    """A site that is being served; `finished` are its finished runs, the newest first."""
+    """A site that is being served.
+
+    `finished` are its finished runs, the newest first, and `printed` the figures of papers, which have no run.
+    """
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.benchmarks: list[dict[str, Any]] = self.answer("benchmarks")["benchmarks"]
         board = pd.read_parquet(BytesIO(self.content("/board.parquet")))
-        self.finished = board.drop_duplicates("run").sort_values("run", ascending=False)
+        self.printed = board[board["run"].isna()]
+        runs = board.dropna(subset=["run"]).astype({"run": int})  # without a number for each row, pandas reads floats
+        self.finished = runs.drop_duplicates("run").sort_values("run", ascending=False)
 
     def answer(self, route: str) -> Any:
         return json.loads(self.content(f"/api/v1/{route}"))
@@ -50,10 +55,10 @@ class Site:
         with urllib.request.urlopen(f"{self.url}{path}") as response:
             return bytes(response.read())
 
-    def runs(self, name: str, provenance: str = "measured") -> list[dict[str, Any]]:
-        """Return the finished runs on a benchmark, the newest first."""
+    def runs(self, name: str) -> list[dict[str, Any]]:
+        """Return the runs on a benchmark that were measured here, the newest first."""
         (asked,) = (benchmark for benchmark in self.benchmarks if benchmark["name"] == name)
-        own = {"benchmark": asked["slug"], "probe": asked["probe"], "provenance": provenance}
+        own = {"benchmark": asked["slug"], "probe": asked["probe"], "provenance": "measured"}
         chosen = self.finished[(self.finished[list(own)] == pd.Series(own)).all(axis="columns")]
         return chosen[["run", "model"]].to_dict("records")
 
@@ -102,11 +107,12 @@ def of_every_model(site: Site, benchmark: str) -> Iterator[tuple[str, str]]:
 
 
 def of_published(site: Site) -> Iterator[tuple[str, str]]:
-    """Yield the pages of a benchmark with published figures alone."""
+    """Yield the pages of a benchmark with published figures alone, and of a model with some there."""
     for benchmark in site.benchmarks:
-        published = site.runs(benchmark["name"], "published")
-        if published and not site.runs(benchmark["name"]):
+        printed = site.printed[site.printed["benchmark"] == benchmark["slug"]]
+        if len(printed) and not site.runs(benchmark["name"]):
             yield "published", f"/benchmarks/{benchmark['name']}/"
+            yield "published-model", f"/models/{printed['model'].iloc[0]}/"
             return
 
 
