@@ -32,9 +32,11 @@ class Compared(NamedTuple):
 
 def compared_with(run: int, metric: str, part: Slice = OVERALL_SLICE) -> Compared:
     """Return what the rank of a run says of others; nothing where the rank is about other questions than the part."""
+    if part != ranked_part(run, metric):
+        return Compared()
     ranks = RunRank.objects.filter(run=run, metric=metric, best__isnull=False)
     stored = ranks.values_list("ahead_of", "level_with", "undecided").first()
-    if stored is None or part != ranked_part(run, metric):
+    if stored is None:
         return Compared()
     ahead_of, level_with, undecided = stored
     return Compared(frozenset(ahead_of), frozenset(level_with), undecided or 1)
