@@ -28,6 +28,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.slow)  # their site takes minutes to fill and to measure
+            item.add_marker(pytest.mark.timeout(900))
             if not CHROMIUM:
                 item.add_marker(pytest.mark.skip(reason="No chromium on this machine: apt-get install chromium."))
 

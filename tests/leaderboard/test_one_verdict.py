@@ -21,7 +21,7 @@ from tests import filled_site
 from tests.leaderboard.csv_rows import csv_rows
 
 TURNED = {BETTER: WORSE, WORSE: BETTER, ALIKE: ALIKE}
-pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.django_db]  # the site measures its models first
 
 
 def pairs() -> Iterator[tuple[Run, Run]]:
