@@ -25,10 +25,11 @@ from tests.tools.page_kinds import SUBMISSIONS, Site, page_kinds
 OUT = ROOT / "var" / "pictures"
 FILL = "from tests import filled_site; filled_site.fill(); filled_site.add_unfinished()"
 WIDE, LARGE, PHONE = {"width": 1280, "height": 800}, {"width": 1600, "height": 900}, {"width": 360, "height": 740}
+TALL = {"width": 1280, "height": 1240}  # which has the chart of a run's page as well
 # Looks by name, as options of a browser's context. A window of 1280 pixels has 640 of them at 200 % zoom.
 LOOKS: dict[str, dict[str, Any]] = {
     "wide-light": {"viewport": WIDE},
-    "wide-dark": {"viewport": WIDE, "color_scheme": "dark"},
+    "wide-dark": {"viewport": TALL, "color_scheme": "dark"},
     "large-light": {"viewport": LARGE},
     "phone-light": {"viewport": PHONE},
     "phone-dark": {"viewport": PHONE, "color_scheme": "dark"},

@@ -36,8 +36,7 @@ def questions_of(run: Run) -> tuple[str, str, str]:
 
 
 def test_rows_that_answered_other_items_are_never_in_one_group(client: Client, published: None) -> None:
-    parts = ("", "part=arab-west+ar", "part=asia-west+ko", "part=nowhere")
-    queries = [f"?{part}{more}" for part in parts for more in ("", "&published=ranked", "&sort=-p_at_1")]
+    queries = ("", "?part=arab-west+ar&published=ranked", "?part=asia-west+ko", "?part=nowhere&sort=-p_at_1")
     for address in (f"/benchmarks/{slug}/{query}" for slug in SLUGS for query in queries):
         for heading, runs in groups(client, address):
             assert len({questions_of(run) for run in runs}) == 1, (address, heading)
