@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from leaderboard.figures import item_rows
 from leaderboard.figures.item_rows import Row
-from leaderboard.figures.runs import model_printed, runs_with_figures, runs_with_items
+from leaderboard.figures.runs import NOT_LISTED, model_printed, runs_with_figures, runs_with_items
 from leaderboard.figures.scores import OVERALL_SLICE, PART_SETTINGS, PARTS, Slice, main_scores, part_of
 from leaderboard.figures.variants import SIMILAR, common_name, is_of_similar_size
 from leaderboard.figures.verdicts import compared_with
@@ -221,16 +221,15 @@ def ready_pairs() -> list[ReadyPair]:
     They are about as many benchmarks as possible. Of a training, it is the run of the last step. One query, which reads
     few runs, as it asks nothing about the others of models without steps.
     """
-    measured = Run.objects.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED).exclude(artefact="")
     by_benchmark: dict[int, dict[tuple[str, str], Run]] = {}
-    for run in measured.newest_steps().select_related("model", "benchmark").order_by("-pk")[:NEWEST_RUNS]:
+    for run in _newest_measured().newest_steps()[:NEWEST_RUNS]:
         if not run.settings_group:
             weights = (run.model.hub_id, run.model.weights_in_words)
             by_benchmark.setdefault(run.benchmark_id, {}).setdefault(weights, run)
     pairs = zip_longest(*(combinations(of_one.values(), 2) for of_one in by_benchmark.values()))
     by_reason: dict[str, list[ReadyPair]] = {reason: [] for reason in REASONS}
     for first, second in filter(None, chain.from_iterable(pairs)):
-        reason = next(reason for reason, holds in REASONS.items() if holds(first, second))
+        reason = _reason(first, second)
         if len(by_reason[reason]) < READY_PAIRS:
             by_reason[reason].append(ReadyPair(reason, first, second))
     return list(chain.from_iterable(by_reason.values()))
@@ -245,13 +244,22 @@ def neighbours(run: Run) -> list[ReadyPair]:
     related = Q(model__base_model=model.hub_id) | Q(model__hub_id=model.base_model or model.hub_id)
     if size:
         related |= Q(model__parameters__gte=size / SIMILAR, model__parameters__lte=size * SIMILAR)
-    measured = Run.objects.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED).exclude(artefact="")
-    others = measured.filter(related, benchmark=run.benchmark_id, group=run.group).exclude(model=run.model_id)
+    others = _newest_measured().filter(related, benchmark=run.benchmark_id, group=run.group)
     pairs: dict[str, ReadyPair] = {}
-    for other in others.select_related("model", "benchmark").order_by("-pk")[:NEWEST_RUNS]:
-        reason = next(reason for reason, holds in REASONS.items() if holds(run, other))
+    for other in others.exclude(model=run.model_id)[:NEWEST_RUNS]:
+        reason = _reason(run, other)
         pairs.setdefault(reason, ReadyPair(reason, run, other))
     return [pairs[reason] for reason in REASONS if reason in pairs]
+
+
+def _newest_measured() -> RunQuerySet:
+    """Return the measured runs whose answers are stored, the newest first, without what only their own pages show."""
+    measured = Run.objects.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED).exclude(artefact="")
+    return measured.select_related("model", "benchmark").defer(*NOT_LISTED).order_by("-pk")
+
+
+def _reason(first: Run, second: Run) -> str:
+    return next(reason for reason, holds in REASONS.items() if holds(first, second))
 
 
 def _are_variants(first: Run, second: Run) -> bool:

@@ -105,14 +105,14 @@ def rank_table(items: pd.DataFrame, macro: bool = False) -> pd.DataFrame:
         return table.reindex(columns=RANK_COLUMNS)
     figures = items.to_numpy(float)[:, ranked]
     parts = relation_numbers(items.index.get_level_values(0), macro)
-    found = standings(figures, parts)
+    places = standings(figures, parts)
     low, high = zip(*(figure_interval(own, _numbered(parts[common])) for own in figures[common].T), strict=True)
     names = items.columns[ranked]
     columns = {
-        **{"n": int(common.sum()), "value": found.values, "low": np.clip(low, 0, 1), "high": np.clip(high, 0, 1)},
-        **{"best": found.best, "worst": found.worst, "tie_group": found.tie_groups, "undecided": found.undecided},
-        "ahead_of": [names[better].tolist() for better in found.better],
-        "level_with": [names[level].tolist() for level in found.level],
+        **{"n": int(common.sum()), "value": places.values, "low": np.clip(low, 0, 1), "high": np.clip(high, 0, 1)},
+        **{"best": places.best, "worst": places.worst, "tie_group": places.tie_groups, "undecided": places.undecided},
+        "ahead_of": [names[better].tolist() for better in places.better],
+        "level_with": [names[level].tolist() for level in places.level],
     }
     return table.join(pd.DataFrame(columns, index=names))[RANK_COLUMNS]
 

@@ -154,9 +154,10 @@ def _differences(figures: Floats, counts: Floats, parts: Ints) -> tuple[Floats, 
     difference, error = np.zeros((results, results)), np.zeros((results, results))
     for start in range(0, results, ROWS_AT_ONCE):
         rows, columns = slice(start, start + ROWS_AT_ONCE), slice(start, results)
-        found = _mean_change([_changes(*(table[:, columns] for table in tables)) for tables in of_parts])
-        difference[rows, columns], error[rows, columns] = found
-        difference[columns, rows], error[columns, rows] = -found[0].T, found[1].T
+        changes = [_changes(*(table[:, columns] for table in tables)) for tables in of_parts]
+        mean_change, change_error = _mean_change(changes)
+        difference[rows, columns], error[rows, columns] = mean_change, change_error
+        difference[columns, rows], error[columns, rows] = -mean_change.T, change_error.T
     return difference, error
 
 
