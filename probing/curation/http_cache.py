@@ -159,9 +159,8 @@ class HttpCache:
             except TRANSIENT as error:
                 problems.append(_reason(error))
             else:
-                if keep:
-                    self._store(response)
-                self._answer_times.add(_time(response.created_at))
+                answer = self._stored(response) if keep and not response.from_cache else response
+                self._answer_times.add(_time(answer.created_at))
                 return parsed
             finally:
                 if response is None or not response.from_cache:
@@ -177,11 +176,13 @@ class HttpCache:
         # As a stream, so that the status of an error is known even if its text breaks off.
         return self.session.request(method, address, data=form, timeout=self.timeout, stream=True)
 
-    def _store(self, response: Any) -> None:
-        if not response.from_cache:
-            self.session.cache.save_response(response)
-            if not self.session.cache.contains(request=response.request):  # it passes over the errors of SQLite
-                raise _no_space()
+    def _stored(self, response: Any) -> Any:
+        """Store a server's answer and return it with the time under which it is stored, which is its copy's own."""
+        self.session.cache.save_response(response)
+        stored = self.session.cache.get_response(self.session.cache.create_key(response.request))
+        if stored is None:  # requests-cache passes over the errors of SQLite
+            raise _no_space()
+        return stored
 
     def _pause(self, retry: PoliteRetry, response: Any, problems: Sequence[str], server: str) -> PoliteRetry:
         """Wait before the next attempt; return what is left of the attempts, or raise the error that ends them."""

@@ -1,11 +1,14 @@
 """Tests of the five steps of culture facts and of the counts of triples."""
 
+import itertools
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from requests_cache.models import response as response_times
 
 from probing.curation.culture_facts import CulturePlan, curate, queries
 from probing.curation.cultures import Culture, known_pair
@@ -284,7 +287,12 @@ def test_an_interruption_anywhere_loses_nothing(
     assert [len(server.requests) for server in servers] == [5 * count for count in counts]
 
 
-def test_a_finished_curation_is_repeated_without_a_request(serve: Serve, world: World, tmp_path: Path) -> None:
+def test_a_finished_curation_is_repeated_without_a_request(
+    serve: Serve, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The manifest names the same times although every look at the clock gives a later second."""
+    seconds = itertools.count()
+    monkeypatch.setattr(response_times, "utcnow", lambda: datetime.fromtimestamp(next(seconds), UTC))
     source = serve(world)
     first = contents(curated(source, tmp_path / "first", "P36"))
     source.sparql.requests.clear()
