@@ -188,7 +188,8 @@ class LoadedModel:
             card, start = self._process.turn_to(replace(self._process.task, **measured_by(run)))
         else:
             benchmarks_of_all = [benchmark_files(other) for other in self.runs]
-            process = MeasuringProcess(downloaded(run), limits(), benchmarks_of_all)
+            limits = Limits(memory=settings.MEMORY_LIMIT, isolated=settings.ISOLATION_REQUIRED)
+            process = MeasuringProcess(task(run), limits, benchmarks_of_all)
             self._process = self._ending.enter_context(process)
             card, start = process.load(held_run.check)
         patiently(store_facts, run, card, start)
@@ -196,27 +197,18 @@ class LoadedModel:
         return self._process
 
 
-def downloaded(run: Run) -> Task:
+def task(run: Run) -> Task:
     """Download the run's model, and return what a measuring process has to do with it."""
     model = run.model
     path = hub.download(hub.find(model.base_id, model.commit))
     adapter = hub.find_adapter(model.adapter_id, model.adapter_commit) if model.adapter_id else None
-    return task(run, path, hub.download_adapter(adapter) if adapter else None)
-
-
-def limits() -> Limits:
-    return Limits(memory=settings.MEMORY_LIMIT, isolated=settings.ISOLATION_REQUIRED)
-
-
-def task(run: Run, path: Path, adapter: Path | None = None) -> Task:
-    """Return what the measuring process has to do, with the model's files at `path` and those of its adapter."""
     return Task(
         path,
-        run.model.hub_id,
-        run.model.commit,
+        model.hub_id,
+        model.commit,
         device=settings.DEVICE,
-        adapter=adapter,
-        adapter_commit=run.model.adapter_commit,
+        adapter=hub.download_adapter(adapter) if adapter else None,
+        adapter_commit=model.adapter_commit,
         **measured_by(run),
     )
 
