@@ -26,7 +26,9 @@ from probing.analysis.intervals import Z
 OVERALL = ("overall",)
 ERROR = "_sem"  # what follows the name of a metric whose standard error a score is
 RUN = ("benchmark", "provenance", "finished", "reference")
-MODEL = ("hub_id", "kind", "parameters", "family", "step")
+# What lists say of each model beside its name: fields, with the titles and the CSS classes of their columns.
+FACTS = {"kind": ("Type", ""), "parameters": ("Size", "number"), "family": ("Family", "")}
+MODEL = ("hub_id", *FACTS, "step")
 WEIGHTS = ("quantisation", "adapter_commit", "weights_file", "source")
 SIZES = {"100m": (0, 10**8), "1b": (10**8, 10**9), "10b": (10**9, 10**10), "more": (10**10, 10**16)}
 SCORE = ("metric", "dimension", "group", "value", "low", "high", "cluster_low", "cluster_high", "n", "pk")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -24,7 +25,7 @@ from probing.files.folders import new_file
 
 BATCH = 2_000  # scores that are in memory at once, about 50 MB with their texts
 # The columns that say what a score is about, with their types and the fields of a run that they hold.
-FACTS = {
+COLUMNS = {
     "run": (pa.int64(), "pk"),
     "model": (pa.string(), "model__hub_id"),
     "commit": (pa.string(), "model__commit"),
@@ -73,7 +74,7 @@ def _path(folder: Path) -> Path:
 
 def _write(path: Path) -> None:
     runs = _runs()
-    schema = pa.schema([*((name, kind) for name, (kind, _) in FACTS.items()), *SCORES.items()])
+    schema = pa.schema([*((name, kind) for name, (kind, _) in COLUMNS.items()), *SCORES.items()])
     with pq.ParquetWriter(path, schema, compression="zstd") as file:
         for scores in _scores():
             rows = scores.merge(runs, on="run")
@@ -85,29 +86,22 @@ def _printed() -> Iterator[dict[str, Any]]:
     """Yield printed figures, which have no run and no interval; their standard errors are scores of their own."""
     for row in printed_rows(Printed.objects.all()):
         facts = {
-            **{name: getattr(row.model, name) for name in ("commit", "revision", "step", "tokens", "weights_file")},
-            **{name: getattr(row.model, name) for name in ("adapter_commit", "kind", "parameters")},
-            "model": row.model.hub_id,
-            "benchmark": row.benchmark.slug,
-            "version": row.benchmark.version,
-            "probe": row.benchmark.probe,
-            "settings": json.dumps(row.settings),
-            "items_left_out": 0,
-            "provenance": row.provenance,
-            "reference": row.reference,
+            name: json.dumps(row.settings) if name == "settings" else attrgetter(field.replace("__", "."))(row)
+            for name, (_, field) in COLUMNS.items()
+            if name != "run"
         }
         for figure in row.figures:
-            about = {"dimension": figure.dimension, "group": figure.part, "n": figure.n}
-            yield {**facts, **about, "metric": figure.metric, "value": figure.value}
+            of_figure = {"dimension": figure.dimension, "group": figure.part, "n": figure.n}
+            yield {**facts, **of_figure, "metric": figure.metric, "value": figure.value}
             if figure.error is not None:
-                yield {**facts, **about, "metric": f"{figure.metric}{ERROR}", "value": figure.error}
+                yield {**facts, **of_figure, "metric": f"{figure.metric}{ERROR}", "value": figure.error}
 
 
 def _runs() -> pd.DataFrame:
-    """Return all finished runs with the columns of `FACTS`."""
+    """Return all finished runs with the columns of `COLUMNS`."""
     finished = Run.objects.filter(state=Run.State.FINISHED).annotate(settings_text=Cast("settings", TextField()))
-    rows = finished.values_list(*(field for _, field in FACTS.values()))
-    return pd.DataFrame(list(rows), columns=list(FACTS), dtype=object)
+    rows = finished.values_list(*(field for _, field in COLUMNS.values()))
+    return pd.DataFrame(list(rows), columns=list(COLUMNS), dtype=object)
 
 
 def _scores() -> Iterator[pd.DataFrame]:

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 from django.db.models import Q
 
-from leaderboard.figures.board import WEIGHTS, board, rows_of, usual, with_value
+from leaderboard.figures.board import FACTS, WEIGHTS, board, rows_of, usual, with_value
 from leaderboard.figures.runs import ANY_VERSION, OPEN
 from leaderboard.figures.scores import DOMAIN, MAIN_DIMENSIONS, PARTS, Slice, baselines_of, main_part, parts_among
 from leaderboard.figures.verdicts import level_with
@@ -185,7 +185,7 @@ def _printed() -> tuple[dict[str, dict[Key, Row]], dict[tuple[int, str, Slice], 
     for figure in Printed.objects.filter(benchmark__main=True).select_related("model", "benchmark").order_by("pk"):
         model, part = figure.model, Slice(figure.dimension, figure.part)
         if not figure.baseline:
-            facts = {name: getattr(model, name) for name in ("kind", "parameters", "family")}
+            facts = {name: getattr(model, name) for name in FACTS}
             mentions.setdefault(figure.benchmark.slug, {})[model.hub_id, model.weights_in_words] = facts
         elif figure.name == HUMAN:
             people[figure.benchmark_id, figure.metric, part] = figure.value
@@ -194,13 +194,12 @@ def _printed() -> tuple[dict[str, dict[Key, Row]], dict[tuple[int, str, Slice], 
 
 def _open_runs() -> dict[str, dict[Key, Row]]:
     """Map slugs to the models that have an open run there, each with its newest one. One query."""
-    facts = ("kind", "parameters", "family")
-    names = ("benchmark__slug", "pk", "state", *(f"model__{name}" for name in (*facts, "hub_id", *WEIGHTS)))
+    names = ("benchmark__slug", "pk", "state", *(f"model__{name}" for name in (*FACTS, "hub_id", *WEIGHTS)))
     runs = Run.objects.filter(state__in=OPEN, benchmark__main=True)
     mentions: dict[str, dict[Key, Row]] = {}
     for slug, pk, state, *own, hub_id, quantisation, adapter, file, source in runs.order_by("pk").values_list(*names):
         key = (hub_id, weights_in_words(quantisation, adapter, file, source))
-        mentions.setdefault(slug, {})[key] = {"run": pk, "state": state, **dict(zip(facts, own, strict=True))}
+        mentions.setdefault(slug, {})[key] = {"run": pk, "state": state, **dict(zip(FACTS, own, strict=True))}
     return mentions
 
 
@@ -230,9 +229,7 @@ def _row(key: Key, columns: Sequence[Column]) -> Row:
         "key": key,
         "hub_id": hub_id,
         "model": f"{hub_id} ({weights})" if weights else hub_id,
-        "kind": next((source["kind"] for source in facts if source["kind"]), ""),
-        "parameters": next((source["parameters"] for source in facts if source["parameters"]), None),
-        "family": facts[0]["family"],
+        **{name: next((source[name] for source in facts if source[name]), facts[0][name]) for name in FACTS},
         "coverage": len(figures),
         "measured": sum(figure.is_measured for figure in preferred),
         "apart": {column.slug for column in columns if key in column.apart},

@@ -51,7 +51,6 @@ def relations_table(
         "file": rows,
         "page": page_of(rows, request, "relations", ON_A_PAGE),
         "tags": tags,
-        "width": len(columns),
         "difficulty": _difficulty_title(benchmark),
         "filled": filled(rows, ("difficulty", "options")),
     }

@@ -57,7 +57,6 @@ def published_table(
         "scores": [*metrics, *sides],
         "has_gap": bool(sides),
         "is_open": any(name.startswith("published-") for name in request.GET),
-        "width": len(columns),
         "has_settings": any(row["settings"] for row in rows),
         "differences": differences(row["run"] for row in rows),
     }

@@ -25,7 +25,7 @@ def _row(benchmark: CountedBenchmark) -> dict[str, Any]:
     topic = topic_of(benchmark)
     return {
         "topic": topic,
-        "topic_asks": f"{TOPICS[topic][0].lower()}{TOPICS[topic][1:]}",
+        "topic_heading": f"{topic}: {TOPICS[topic][0].lower()}{TOPICS[topic][1:]}",
         "href": benchmark.get_absolute_url(),
         "benchmark": benchmark.title,
         "asks": description(benchmark),

@@ -16,7 +16,16 @@ from leaderboard.figures.variants import folded
 from leaderboard.figures.verdicts import level_with
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.models.printed import PUBLISHED
-from leaderboard.pages.overview_table import column_names, group_columns, heads, lines, sort_keys, with_values
+from leaderboard.pages.overview_table import (
+    SHOWN,
+    column_names,
+    group_columns,
+    heads,
+    leading_columns,
+    lines,
+    sort_keys,
+    with_values,
+)
 from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
 from leaderboard.pages.run_page import basis
 from leaderboard.probes import pages_of
@@ -224,6 +233,8 @@ def _table(request: HttpRequest, rows: Sequence[Row], columns: Sequence[Column],
         "rows": ordered(rows, request, names, keys=keys),
         "page": page,
         "lines": lines(list(page), here, groups, main),
+        "leading": leading_columns(bool(main)),
+        "facts": SHOWN,
         "columns": heads(here),
         "topics": _topics(here),
         "groups": groups,

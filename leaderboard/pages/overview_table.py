@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from django.urls import reverse
 
-from leaderboard.figures.board import figure_url
+from leaderboard.figures.board import FACTS, figure_url
 from leaderboard.figures.overview import Column, Figure, Row, groups_of
 from leaderboard.figures.progress import percent_done
 from leaderboard.figures.runs import ANY_VERSION
@@ -16,24 +16,29 @@ from leaderboard.probes.wording import group_title
 from leaderboard.ui import labels, spelled
 from leaderboard.ui.links import model_address
 
-ABOUT_MODEL = ("hub_id", "kind", "family")  # the columns that only the files have
+SHOWN = {name: FACTS[name] for name in ("parameters",)}  # those facts of a model that pages show; files have all
 OTHER_ITEMS = "about other questions than the rest of this column"
 OTHER_METRIC = "in another metric or with other settings than this column"
 OTHER_PARTS = "about other pairs of cultures or in other languages than this column"
 SHADES = 6  # of the figures of groups; overview.css has a colour for each
-FACTS = ("low", "high", "standard_error", "n", "metric", "provenance", "version", "run", "published")
+OF_FIGURE = ("low", "high", "standard_error", "n", "metric", "provenance", "version", "run", "published")
 
 
 # The values of the CSV, by the names of its columns.
 
 
+def leading_columns(is_of_topic: bool) -> list[str]:
+    """Return the columns before those of benchmarks that pages show as well."""
+    return ["model", *SHOWN, *([] if is_of_topic else ["coverage"])]
+
+
 def column_names(columns: Sequence[Column], groups: Sequence[Row], is_of_topic: bool) -> list[str]:
     """Return the names in their order. Only the table of a topic, which shows intervals, has standard errors."""
-    facts = [fact for fact in FACTS if is_of_topic or fact != "standard_error"]
-    of_benchmarks = [name for column in columns for name in (column.slug, *(f"{column.slug}_{fact}" for fact in facts))]
+    of_figure = [name for name in OF_FIGURE if is_of_topic or name != "standard_error"]
+    of_benchmarks = [f"{column.slug}{name}" for column in columns for name in ("", *(f"_{one}" for one in of_figure))]
     of_groups = [name for group in groups for name in (group["name"], f"{group['name']}_low", f"{group['name']}_high")]
-    coverage = [] if is_of_topic else ["coverage"]
-    return ["model", "parameters", *coverage, *ABOUT_MODEL, *of_benchmarks, *of_groups]
+    in_files = [name for name in FACTS if name not in SHOWN]
+    return [*leading_columns(is_of_topic), "hub_id", *in_files, *of_benchmarks, *of_groups]
 
 
 def sort_keys(columns: Sequence[Column]) -> dict[str, Callable[[Row], float | None]]:
@@ -52,12 +57,12 @@ def with_values(row: Row, columns: Sequence[Column], groups: Sequence[Row]) -> R
     for column in columns:
         figure = row["figures"].get(column.slug)
         published = column.published.get(row["key"])
-        facts = _facts(column, figure) if figure else dict.fromkeys(FACTS)
+        facts = _facts(column, figure) if figure else dict.fromkeys(OF_FIGURE)
         if column.slug in row["apart"]:  # what it has is not in this column, and the file says whose it is
             facts["provenance"] = PUBLISHED
         facts["published"] = published.value if published else None
         values[column.slug] = figure.value if figure else None
-        values |= {f"{column.slug}_{fact}": facts[fact] for fact in FACTS}
+        values |= {f"{column.slug}_{name}": facts[name] for name in OF_FIGURE}
     for group in groups:
         figure = _of_group(row, group)
         for name, attribute in (("", "value"), ("_low", "low"), ("_high", "high")):

@@ -117,7 +117,6 @@ def _models_context(page: Page[dict[str, Any]]) -> dict[str, Any]:
         "models": page,
         "page": page,
         "shown": shown,
-        "columns": 1 + len(shown),
         "scale": "0 to 1" if has_bars else "",
     }
 

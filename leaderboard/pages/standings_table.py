@@ -13,6 +13,7 @@ from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.text import get_text_list
 
+from leaderboard.figures.board import FACTS
 from leaderboard.figures.filters import models_of, near_models
 from leaderboard.figures.runs import printed_on, read_records, runs_on
 from leaderboard.figures.scores import OVERALL_SLICE, Slice, baselines_of, chance_of, slices
@@ -45,7 +46,8 @@ from probing.benchmark import Relation
 
 ENDS = ("low", "high", "cluster_low", "cluster_high")
 BOTH = "Measured here and published"
-MODEL = ("rank", "model", "kind", "parameters", "active_parameters", "tie_group", "settings")
+SHOWN = ("kind", "parameters")  # those facts of a model that the page shows
+MODEL = ("rank", "model", *SHOWN, "active_parameters", "tie_group", "settings")
 RUN = ("provenance", "date", "group", "way", "run", "commit", "version")
 
 
@@ -101,6 +103,7 @@ def models_table(
     chance = chance_of(filters.benchmark, filters.part) if filters.metric == filters.benchmark.main_metric else None
     has_bars = any(row[filters.metric] is not None and 0 <= row[filters.metric] <= 1 for row in shown)
     title, scored = pages.metric_label(filters.metric), score_columns(shown, filters, pair)
+    of_page = filled(shown, columns) - (set() if has_settings else {"settings"})
     return {
         "caption": f"{labels.sentence(title)} of every model{f': {pair.title}' if pair else ''}",
         "standings": passing,
@@ -109,9 +112,9 @@ def models_table(
         "file": shown if request.GET.get("page") else rows,
         "rows": shown,
         "page": page,
-        "filled": filled(shown, columns) - (set() if has_settings else {"settings"}),
+        "filled": of_page,
+        "facts": {name: FACTS[name] for name in SHOWN if name in of_page},
         **scored,
-        "width": len(columns),
         "metric": filters.metric,
         "beside": [(name, pages.metric_label(name)) for name in pages.metrics_beside(filters.benchmark)],
         "count_title": pages.count_column.title if pages.count_column else "",
@@ -255,9 +258,7 @@ def _run_values(row: Row, run: Entry) -> dict[str, Any]:
     return {
         "rank": row["rank_text"] or None,
         "model": run.model.title,
-        "kind": run.model.kind,
-        "parameters": run.model.parameters,
-        "active_parameters": run.model.active_parameters,
+        **{name: getattr(run.model, name) for name in (*SHOWN, "active_parameters")},
         "tie_group": row["paired"].tie_group if row["paired"] else None,
         "provenance": run.source,
         "date": timezone.localtime(run.finished).date().isoformat() if run.finished else None,

@@ -24,6 +24,7 @@ from leaderboard.ui.links import link, page_links
 from leaderboard.ui.visible import LINES, visible
 
 register = Library()
+COLUMN_HEAD, ALL_COLUMNS = 'role="columnheader"', 'colspan="all"'  # in cells/head.html and cells/heading.html
 SORT_LINKS = "sort_links"  # under which the heads of a table leave their links for it
 register.filter("dimension", labels.dimension)
 register.filter("visible", visible)
@@ -98,13 +99,14 @@ def table(
 
     A table on several pages has its `page`, and without `rows` there is a sentence, `empty`. The parameters of the
     `main` table of a page have no prefix. Narrow screens show the cells of a `folded` table that have this class only
-    to readers who ask for all values. The CSV has all pages, unless it is a `file_of_page`, as the page is.
+    to readers who ask for all values. The CSV has all pages, unless it is a `file_of_page`, as the page is. Headings
+    above rows get the number of heads as their width.
     """
     query, word = context["request"].GET, parameter("page", "" if main else name)
     sort_links = context.render_context.get(SORT_LINKS, [])
     context.render_context[SORT_LINKS] = []  # for the next table
     around = {
-        "content": content,
+        "content": SafeString(content.replace(ALL_COLUMNS, f'colspan="{content.count(COLUMN_HEAD)}"')),
         "name": name,
         "caption": caption,
         "empty": empty,

@@ -32,7 +32,7 @@ def test_sorting_and_filtering_work_without_javascript(browser: Browser, deploym
     with browser.new_context(base_url=deployment.url, java_script_enabled=False) as context:
         page = context.new_page()
         page.goto("/benchmarks/bear/")
-        parameters = page.locator("[data-table=leaderboard] thead").get_by_role("link", name="Parameters")
+        parameters = page.locator("[data-table=leaderboard] thead").get_by_role("link", name="Size")
         parameters.click()
         head = page.locator("th[data-column=parameters]")
         expect(head).to_have_attribute("aria-sort", "descending")

@@ -55,7 +55,7 @@ def test_columns_have_types_also_where_nothing_is_known(client: Client) -> None:
 
 
 def test_a_site_without_results_has_a_file_without_rows(client: Client) -> None:
-    assert list(read(client).columns) == [*board_file.FACTS, *board_file.SCORES]
+    assert list(read(client).columns) == [*board_file.COLUMNS, *board_file.SCORES]
 
 
 @pytest.mark.django_db(transaction=True)

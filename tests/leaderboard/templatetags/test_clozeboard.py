@@ -1,6 +1,8 @@
 """The filters of the templates."""
 
 import pytest
+from django.template import Context, Template
+from django.test import RequestFactory
 
 from leaderboard.models import Model, Run
 from leaderboard.templatetags.clozeboard import submit_url
@@ -12,3 +14,10 @@ def test_the_submit_form_is_filled_in_with_what_was_run() -> None:
     run = Run(model=Model(hub_id="org/name"), benchmark=make.benchmark("pairs"))
     run.settings = {"options": {"prompting": "few-shot", "note": "a b"}}
     assert submit_url(run) == "/submit/?model=org/name&benchmark=pairs&set-prompting=few-shot&set-note=a%20b"
+
+
+def test_a_heading_is_as_wide_as_its_table_has_heads() -> None:
+    body = '{% head "a" "A" %}{% head "b" "B" %}{% include "cells/heading.html" with heading=text %}'
+    template = Template(f'{{% load clozeboard %}}{{% table "name" "Caption" text %}}{body}{{% endtable %}}')
+    page = template.render(Context({"request": RequestFactory().get("/"), "text": 'colspan="all"'}))
+    assert '<th role="rowheader" scope="colgroup" colspan="2">colspan=&quot;all&quot;</th>' in page
