@@ -5,12 +5,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import pandas as pd
 from django.db.models import Max, Min, Q, QuerySet
 from django.urls import reverse
 
 from leaderboard.changed_settings import asks_other_items
-from leaderboard.figures.board import board, groups_of, ordered, rows_of, with_value
+from leaderboard.figures.board import groups_of, ordered, rows_of, with_value
 from leaderboard.figures.runs import finished, printed_on, runs_on
 from leaderboard.models import Benchmark, Entry, Printed, PrintedRow, Run, Score
 from probing.analysis.accuracy import BASELINES, CHANCE
@@ -224,41 +223,34 @@ def main_scores(runs: Iterable[Entry], metric_of: Callable[[Benchmark], str]) ->
     return {run: score for run, score in scores.items() if score}
 
 
-def baselines_of(benchmark: Benchmark, part: Slice) -> Mapping[str, float]:
-    """Return what is reached without a model, by the name of the baseline.
+def baselines_by_group(
+    benchmark: Benchmark, dimension: str, groups: Collection[str]
+) -> Mapping[str, Mapping[str, float]]:
+    """Map groups of a dimension to what is reached there without a model, by the name of the baseline.
 
-    On all items it is what the benchmark states, on a part of them what runs say that were asked all of the part.
+    On all items it is what the benchmark states, in a group of them what runs say that were asked all of its items.
     """
-    if part == OVERALL_SLICE:
-        stated: Mapping[str, float] = benchmark.baselines
-        return stated
-    question = [benchmark.pk], [CHANCE, *BASELINES], [part.dimension], [part.group]
-    known = _of_all_items(groups_of(*question), benchmark)
-    return dict(zip(known["metric"], known["value"], strict=True))
+    if dimension == OVERALL_SLICE.dimension:
+        return {OVERALL_SLICE.group: benchmark.baselines}
+
+    def asks_all(changed: Sequence[tuple[str, str]]) -> bool:
+        return not asks_other_items({name for name, _ in changed} - {*PART_SETTINGS}, benchmark.probe)
+
+    scores = with_value(groups_of([benchmark.pk], [CHANCE, *BASELINES], [dimension], groups))
+    by_group: dict[str, dict[str, float]] = {}
+    for score in rows_of(scores[scores["settings"].map(asks_all).astype(bool)]):
+        by_group.setdefault(score.group, {})[score.metric] = score.value
+    return by_group
+
+
+def baselines_of(benchmark: Benchmark, part: Slice) -> Mapping[str, float]:
+    """Return what is reached without a model on all items or on a part of them, by the name of the baseline."""
+    return baselines_by_group(benchmark, part.dimension, [part.group]).get(part.group, {})
 
 
 def chance_of(benchmark: Benchmark, part: Slice) -> float | None:
     """Return what guessing reaches on all items or on a part of them; None if unknown."""
     return baselines_of(benchmark, part).get(CHANCE)
-
-
-def chance_by_group(benchmark: Benchmark, dimension: str, groups: Collection[str] = ()) -> dict[str, float]:
-    """Map groups of a dimension to what guessing reaches there, as runs say that were asked all of their items.
-
-    They are all groups, or those named here; of long dimensions, they are to be named.
-    """
-    question = [benchmark.pk], [CHANCE], [dimension]
-    scores = _of_all_items(groups_of(*question, groups) if groups else board(*question), benchmark)
-    return dict(zip(scores["group"], scores["value"], strict=True))
-
-
-def _of_all_items(scores: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
-    """Return the values that stand in runs which were asked all items of the parts that they were asked."""
-
-    def asks_all(changed: Sequence[tuple[str, str]]) -> bool:
-        return not asks_other_items({name for name, _ in changed} - {*PART_SETTINGS}, benchmark.probe)
-
-    return with_value(scores[scores["settings"].map(asks_all).astype(bool)])
 
 
 def of_main_parts() -> Q:

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.utils.text import slugify
 
 from leaderboard.figures.comparisons import records
-from leaderboard.figures.scores import OVERALL_SLICE, chance_by_group, chance_of, part_of
+from leaderboard.figures.scores import OVERALL_SLICE, baselines_by_group, chance_of, part_of
 from leaderboard.figures.training import (
     Series,
     StepScore,
@@ -37,6 +37,7 @@ from leaderboard.ui.charts.basics import Chart, Plot, Point
 from leaderboard.ui.charts.plots import Scale, Trajectory, trajectories
 from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.visible import visible
+from probing.analysis.accuracy import CHANCE
 from probing.analysis.intervals import over_seeds
 from probing.analysis.steps import Changes
 from probing.benchmark import Item, Relation
@@ -63,7 +64,7 @@ MOST_CURVES = 8  # groups that a chart shows, as many as there are markers
 LEAST_QUESTIONS = 10  # of a group whose change is called clear
 SLACK = 1e-6  # by which two figures may differ that count the same answers
 KEPT = ("benchmark", "settings", "with", "by", "x", "scale", "relative", "from", "to")
-CHANCE = "chance"  # of the parameter `relative`: both scores are taken less chance
+ABOVE_CHANCE = "chance"  # of the parameter `relative`: both scores are taken less chance
 LOOKS = (
     ("x", (("", "Over steps"), ("tokens", "Over tokens read"))),
     ("scale", (("", "Even scale"), ("log", "Logarithmic scale"))),
@@ -72,7 +73,7 @@ LOOKS = (
         (
             ("", "Scores"),
             ("1", "In percent of the first point"),
-            (CHANCE, "Above chance, in percent of the first point"),
+            (ABOVE_CHANCE, "Above chance, in percent of the first point"),
         ),
     ),
 )
@@ -216,13 +217,13 @@ class Look:
         return Scale("step of the training", "step %{x:,}", self.is_logarithmic)
 
     def y_title(self, metric: str) -> str:
-        ends = {"": "", CHANCE: " above chance, % of the first point"}
+        ends = {"": "", ABOVE_CHANCE: " above chance, % of the first point"}
         return f"{labels.within(metric)}{ends.get(self.relative, ', % of the first point')}"
 
     @property
     def percentage(self) -> str:
         """The percentage that tables show beside the scores."""
-        return "above_chance" if self.relative == CHANCE else "percent"
+        return "above_chance" if self.relative == ABOVE_CHANCE else "percent"
 
     def point(self, point: StepScore) -> Point | None:
         """Return a point of a plot, None where it has no percentage and percentages are drawn."""
@@ -231,7 +232,7 @@ class Look:
         x, href = (model.tokens if self.over_tokens else model.step), point.run.get_absolute_url()
         if not self.relative:
             return Point(label, point.value, score.low, score.high, x, href=href)
-        percent = point.above_chance if self.relative == CHANCE else point.percent
+        percent = point.above_chance if self.relative == ABOVE_CHANCE else point.percent
         if percent.value is None:
             return None
         return Point(label, percent.value, percent.low, percent.high, x, href=href)
@@ -393,7 +394,7 @@ def _is_like(series: Series, main: Series) -> bool:
 def _look(query: QueryDict, series: Sequence[Series]) -> Look:
     over_tokens = query.get("x") == "tokens" and all(part.has_tokens for part in series)
     relative = query.get("relative", "")
-    return Look(over_tokens, query.get("scale") == "log", relative if relative in ("1", CHANCE) else "")
+    return Look(over_tokens, query.get("scale") == "log", relative if relative in ("1", ABOVE_CHANCE) else "")
 
 
 # The rows of the tables, with the values of their CSV.
@@ -430,9 +431,9 @@ def _point_row(curve: str, point: StepScore) -> Row:
 def group_rows(training: Training) -> list[Row]:
     """Return a row for each group with several points, those that changed most first."""
     titles = group_names(training.main.series.last, training.dimension, training.groups)
-    chance = chance_by_group(training.benchmark, training.dimension, list(training.groups))
+    baselines = baselines_by_group(training.benchmark, training.dimension, list(training.groups))
     rows = [
-        _group_row(name, titles[name], points[0], points[-1], chance.get(name))
+        _group_row(name, titles[name], points[0], points[-1], baselines.get(name, {}).get(CHANCE))
         for name, points in training.groups.items()
         if len(points) > 1
     ]
