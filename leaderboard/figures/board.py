@@ -82,8 +82,8 @@ def _printed(
     benchmarks: Sequence[int], metrics: Sequence[str], dimensions: Sequence[str], groups: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return the rows of printed figures, which have no interval."""
-    asked = {"benchmark__in": benchmarks, "metric__in": metrics, "dimension__in": dimensions}
-    asked |= {"part__in": groups} if groups else {}
+    filters = {"benchmark__in": benchmarks, "metric__in": metrics, "dimension__in": dimensions}
+    filters |= {"part__in": groups} if groups else {}
     shared = dict.fromkeys((*SCORE, *RUN, "weights"), None) | {"weights": "", "is_measured": False}
     return [
         {
@@ -98,7 +98,7 @@ def _printed(
             "settings": tuple(map(tuple, row.group)),
             "size": size_class(row.model.parameters),
         }
-        for row in printed_rows(Printed.objects.filter(baseline=False, **asked))
+        for row in printed_rows(Printed.objects.filter(baseline=False, **filters))
         for figure in row.figures
     ]
 

@@ -134,8 +134,8 @@ def read(columns: Sequence[Column]) -> list[Column]:
     printed, people = _printed()
     waiting = _open_runs()
     for column in columns:
-        about = (scores["dimension"] == column.part.dimension) & (scores["group"] == column.part.group)
-        own = usual(with_value(scores[about & scores["metric"].isin(column.metrics)]), column.narrowed_by)
+        is_of_part = (scores["dimension"] == column.part.dimension) & (scores["group"] == column.part.group)
+        own = usual(with_value(scores[is_of_part & scores["metric"].isin(column.metrics)]), column.narrowed_by)
         _fill(column, [row for version in column.versions for row in rows_of(own[own["benchmark"] == version.pk])])
         column.references = _references(column, people)
         column.waiting = _without_figure(waiting.get(column.slug, {}), column)
@@ -149,8 +149,8 @@ def _fill(column: Column, figures: Sequence[Figure]) -> None:
     shown = [figure for figure in figures if figure.metric == column.metric]
     if not shown:
         return
-    about = {figure.benchmark for figure in shown}
-    column.version = next(version for version in column.versions if version.pk in about)
+    with_figures = {figure.benchmark for figure in shown}
+    column.version = next(version for version in column.versions if version.pk in with_figures)
     column.figures = _one_each(column, shown)
     of_papers = _one_each(column, [figure for figure in shown if figure.provenance == PUBLISHED])
     column.published = {key: figure for key, figure in of_papers.items() if column.figures[key] is not figure}
@@ -159,11 +159,11 @@ def _fill(column: Column, figures: Sequence[Figure]) -> None:
 def _references(column: Column, people: Mapping[tuple[int, str, Slice], float]) -> dict[str, float]:
     """Return what is reached without a model on the items of a column, and what people reach."""
     stated = baselines_of(column.version, column.part)
-    known = {name: stated[key] for name, key in REFERENCES.items() if key in stated}
+    baselines = {name: stated[key] for name, key in REFERENCES.items() if key in stated}
     versions = [column.version, *column.versions]
     keys = [(version.pk, column.metric, column.part) for version in versions]
     human = next(({"human": people[key]} for key in keys if key in people), {})
-    return {**(known if column.metric == column.version.main_metric else {}), **human}
+    return {**(baselines if column.metric == column.version.main_metric else {}), **human}
 
 
 def _one_each(column: Column, figures: Iterable[Figure]) -> dict[Key, Figure]:

@@ -125,8 +125,8 @@ def _settle(submission: Submission, examination: Examination, queue_name: str) -
         work = submissions.expected_work(examination)
         checks = examination.checks if queue.reachable() else (*examination.checks, QUEUE_DOWN)
         with transaction.atomic():
-            run, known = submissions.accept(examination, queue_name, work)
-            if not _store(submission, Submission.State.ACCEPTED, checks, run=run, duplicate=known):
+            run, is_duplicate = submissions.accept(examination, queue_name, work)
+            if not _store(submission, Submission.State.ACCEPTED, checks, run=run, duplicate=is_duplicate):
                 transaction.set_rollback(True)
 
 

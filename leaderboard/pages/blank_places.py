@@ -61,9 +61,9 @@ def _of(relation: Relation, outcomes: Mapping[str, RunOutcomes]) -> Iterator[OfR
     indices = np.array([item.index for item in relation.items], dtype=np.int64)
     columns = np.searchsorted(stored.items, indices).clip(max=len(stored.items) - 1)
     is_stored = stored.items[columns] == indices
-    asked = [item for item, was_asked in zip(relation.items, is_stored, strict=True) if was_asked]
+    items = [item for item, was_asked in zip(relation.items, is_stored, strict=True) if was_asked]
     values = stored.values[:, columns[is_stored]]
-    texts = _sentences_of_items(relation, asked, len(values))
+    texts = _sentences_of_items(relation, items, len(values))
     places = np.array([[place_of_blank(text) for text in row] for row in texts])
     for place in TITLES:
         counted = np.broadcast_to(places == place, values.shape) & (values != NOT_COUNTED)

@@ -54,8 +54,8 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
     scores = main_scores([*runs, *printed], lambda benchmark: pages_of(benchmark).main_metric(benchmark))
     sized = next((version for version in versions if version.parameters), versions[0])
     stored = sorted(profile(hub_id, [*runs, *printed], sized.parameters), key=_topic_and_title)
-    known = _known_figure(stored, request.GET.get("benchmark", ""))
-    dimension, groups = known_groups(known) if known else ("", [])
+    chosen = _chosen_figure(stored, request.GET.get("benchmark", ""))
+    dimension, groups = known_groups(chosen) if chosen else ("", [])
     rows = {
         "runs": [_run_row(run, scores.get(run.pk)) for run in runs],
         "published": [_printed_row(row, scores.get(row.pk)) for row in printed],
@@ -73,10 +73,10 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
         **_facts(versions, runs, printed),
         **_runs_context(request, files["runs"][1], series_of(runs)),
         "sized": sized,
-        "charts": _charts(rows["profile"], known["run"] if known else None, dimension, groups),
+        "charts": _charts(rows["profile"], chosen["run"] if chosen else None, dimension, groups),
         "profile_note": _profile_note(rows["profile"], sized.parameters),
         "choices": [figure["run"].benchmark for figure in stored if figure["run"].artefact],
-        **(_known_context(known["run"], dimension, groups) if known and groups else {}),
+        **(_known_context(chosen["run"], dimension, groups) if chosen and groups else {}),
         **what_is_cited(request, reference),
     }
     response = render(request, "model.html", context)
@@ -209,8 +209,8 @@ def row_label(run: Entry, score: Score | None = None) -> str:
     """Return the title of a run's benchmark, with the part of it that its score is about and unusual settings."""
     part = part_in_words(score) if score else ""
     settings = run.group_without(PART_SETTINGS) if part else settings_in_words(run)
-    about = ", ".join(filter(None, [part, settings]))
-    return f"{run.benchmark.title} ({about})" if about else run.benchmark.title
+    beside = ", ".join(filter(None, [part, settings]))
+    return f"{run.benchmark.title} ({beside})" if beside else run.benchmark.title
 
 
 def metric_label(benchmark: Benchmark) -> str:
@@ -317,7 +317,7 @@ def _profile_summary(rows: Sequence[Row]) -> str:
 # What it knows best and least, by group of items.
 
 
-def _known_figure(figures: Sequence[Row], benchmark: str) -> Row | None:
+def _chosen_figure(figures: Sequence[Row], benchmark: str) -> Row | None:
     """Return the figure on the chosen benchmark, or on the first with results here, or on the first at all."""
     own = [figure for figure in figures if figure["run"].artefact] or figures
     return next((figure for figure in own if figure["run"].benchmark.name == benchmark), own[0] if own else None)

@@ -59,7 +59,7 @@ COLUMNS = (*NAMING, "printed", "measured", *ENDS, "difference")
 FACTS = ("what", "stated")
 # Measures of exhibits: scores of runs as they are stored, and the same on what all models of a table have in common.
 SCORES, UNIFIED = "scores", "unified"
-Asked = tuple[str, str]  # the id of a model and the name of a way
+ModelAndWay = tuple[str, str]  # the id of a model and the name of a way
 
 
 @dataclass(frozen=True)
@@ -68,14 +68,14 @@ class MeasuredWays:
 
     ways: Mapping[str, Way]
     benchmarks: Mapping[str, Benchmark]
-    runs: Mapping[Asked, Run]
+    runs: Mapping[ModelAndWay, Run]
     scores: Mapping[int, Sequence[Score]]
 
-    def of(self, exhibit: Exhibit, asked: Iterable[Asked]) -> pd.DataFrame:
+    def of(self, exhibit: Exhibit, pairs: Iterable[ModelAndWay]) -> pd.DataFrame:
         """Return the scores that an exhibit shows, in the form in which the command `paper` has what it measures."""
         rows = [
             (model, way, score.metric, score.dimension, score.group, score.value, score.low, score.high, score.n, score)
-            for model, way in asked
+            for model, way in pairs
             if is_measured_here(exhibit) and (run := self.runs.get((model, way)))
             for score in self.scores.get(run.pk, ())
             if score.dimension in exhibit.scores.get(score.metric, ())
@@ -273,7 +273,7 @@ def _is_of(benchmark: Benchmark, way: Way) -> bool:
     return benchmark.slug == way.benchmark and (benchmark.probe == probe if probe else benchmark.main)
 
 
-def _runs_of(benchmarks: Mapping[str, tuple[Benchmark, Settings]], models: Iterable[str]) -> dict[Asked, Run]:
+def _runs_of(benchmarks: Mapping[str, tuple[Benchmark, Settings]], models: Iterable[str]) -> dict[ModelAndWay, Run]:
     """Return the newest measured run of each model in each way. One query."""
     rows = Run.objects.filter(
         benchmark__in={benchmark.pk for benchmark, _ in benchmarks.values()},
@@ -282,7 +282,7 @@ def _runs_of(benchmarks: Mapping[str, tuple[Benchmark, Settings]], models: Itera
         provenance=Run.Provenance.MEASURED,
         items_left_out=0,
     )
-    runs: dict[Asked, Run] = {}
+    runs: dict[ModelAndWay, Run] = {}
     for run in rows.select_related("model").order_by("pk"):
         for name, (benchmark, chosen) in benchmarks.items():
             if run.benchmark_id == benchmark.pk and _has(run, chosen):
@@ -302,10 +302,10 @@ def rows_of(paper: Paper, exhibit: Exhibit, measured: MeasuredWays) -> list[Row]
     A model that waits for its first figure in a way has a row without a metric.
     """
     printed = printed_figures(exhibit).astype({"printed": float})
-    found: dict[Asked, list[Row]] = {pair: [] for pair in _asked(exhibit, printed)}
+    found: dict[ModelAndWay, list[Row]] = {pair: [] for pair in _pairs(exhibit, printed)}
     for figure in beside(printed, measured.of(exhibit, found)).to_dict("records"):
-        known = {str(name): None if pd.isna(value) else value for name, value in figure.items()}
-        found[figure["model"], figure["way"]].append(known)
+        row = {str(name): None if pd.isna(value) else value for name, value in figure.items()}
+        found[figure["model"], figure["way"]].append(row)
     unknown = dict.fromkeys([*FIGURE_COLUMNS, *MEASURED])
     for (model, way), own in found.items():
         if not own:
@@ -364,7 +364,7 @@ def _submit_address(figure: Row, measured: MeasuredWays) -> str:
     return f"{reverse('submit')}?{urlencode({**named, **options}, doseq=True)}"
 
 
-def _asked(exhibit: Exhibit, printed: pd.DataFrame) -> Iterator[Asked]:
+def _pairs(exhibit: Exhibit, printed: pd.DataFrame) -> Iterator[ModelAndWay]:
     """Yield the models of each way: first those with printed figures, in the order of the paper."""
     pairs = list(zip(printed["model"], printed["way"], strict=True))
     for way in exhibit.ways:

@@ -150,6 +150,7 @@ def changing_answers(run: Run) -> tuple[list[str], list[Row]]:
 
 def _given(flip: Flip, number: int, words: AnswerWords) -> dict[str, Any]:
     """Return what the page shows of the answer to one wording: its mark, its colour, and what it is called."""
-    answer, right = next(((answer, right) for asked, answer, right in flip.answers if asked == number), ("", None))
+    answers = {template: (answer, right) for template, answer, right in flip.answers}
+    answer, right = answers.get(number, ("", None))
     mark, kind = OUTCOMES[right] if answer and not words.both_true else ("", "")
     return {"title": wording(number), "answer": answer, "mark": mark, "kind": kind, "word": words.of(right)}

@@ -140,9 +140,9 @@ def predictions(run: Run, pair: PairInLanguage) -> list[Row]:
     for names, group in common.groupby(PREDICTION_GROUP, sort=False):
         name, language, relation, culture = map(str, names)
         href, template = links.get((name, language, objects_of(run), relation), ("", ""))
-        about = {"pair": pair_title(name), "language": language, "relation": relation, "culture": culture}
+        of_group = {"pair": pair_title(name), "language": language, "relation": relation, "culture": culture}
         single = [
-            about
+            of_group
             | {
                 "prediction": row["prediction_label"],
                 "correct": row["correct"],
@@ -155,7 +155,7 @@ def predictions(run: Run, pair: PairInLanguage) -> list[Row]:
         right, wrong = ([row for row in single if row["correct"] is kind] for kind in (True, False))
         rows.append(
             {
-                **about,
+                **of_group,
                 "title": labels.relation(relation),
                 "href": href,
                 "template": template,
@@ -244,9 +244,9 @@ def varieties(benchmark: Benchmark, pair: PairInLanguage) -> tuple[list[Row], st
                 for side, row in zip(SIDES, of_sides, strict=True)
                 for name in ("items", "entropy")
             }
-            about = {"pair": pair_title(pair.name), "language": pair.language, "objects": objects, "relation": relation}
+            group = {"pair": pair_title(pair.name), "language": pair.language, "objects": objects, "relation": relation}
             rows.append(
-                {**dict.fromkeys(ENTROPIES), **about, **figures, "cultures": [row["culture"] for row in of_sides]}
+                {**dict.fromkeys(ENTROPIES), **group, **figures, "cultures": [row["culture"] for row in of_sides]}
             )
     return rows, " ".join(content.notes)
 

@@ -124,8 +124,8 @@ def _figures(
         if metric.endswith(ERROR) and (metric.removesuffix(ERROR), dimension, part) in scores:
             continue
         error = scores.get((metric + ERROR, dimension, part), {}).get("value")
-        about = {"metric": metric, "dimension": dimension, "part": part}
-        yield {**shared, **about, "value": score["value"], "error": error, "n": score["n"]}
+        question = {"metric": metric, "dimension": dimension, "part": part}
+        yield {**shared, **question, "value": score["value"], "error": error, "n": score["n"]}
 
 
 # Which models published figures are about: ids on the hub and sizes for the names that papers print.

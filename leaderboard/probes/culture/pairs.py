@@ -56,8 +56,8 @@ class PairInLanguage:
 
     @property
     def title(self) -> str:
-        asked = f"asked in {labels.language(self.language)}"
-        return f"{pair_title(self.name)}, {asked}" if self.name else labels.sentence(asked)
+        language = f"asked in {labels.language(self.language)}"
+        return f"{pair_title(self.name)}, {language}" if self.name else labels.sentence(language)
 
     @property
     def cultures(self) -> list[str]:
