@@ -20,6 +20,7 @@ from leaderboard.probes.culture.pairs import variant_in_words
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.tables import parameter, sorting
 from leaderboard.ui import labels, spelled
+from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.links import link, page_links
 from leaderboard.ui.visible import LINES, visible
 
@@ -118,6 +119,12 @@ def table(
         "sort_links": sort_links,
     }
     return render_to_string("cells/table.html", around)
+
+
+@register.simple_block_tag
+def charted(content: SafeString, chart: Chart | None) -> SafeString:
+    """Put the table of the figures of a chart (`content`) into a fold below it."""
+    return render_to_string("parts/charted.html", {"content": content, "chart": chart})
 
 
 @register.inclusion_tag("cells/head.html")
