@@ -21,7 +21,7 @@ def add_model(parser: argparse.ArgumentParser, *, is_list: bool = False) -> None
     `is_list`: the model is a list, which argparse leaves empty where none is named; served models are taken.
     """
     many: dict[str, Any] = {"nargs": "+", "default": []} if is_list else {}
-    text = "hub id, folder in Hugging Face format, or .gguf file"
+    text = "hub id, folder in Hugging Face format, .gguf file, or one of the hub: gguf:org/name:Q4_K_M"
     text += "; a served model: openai:http://host:8000/v1#model" if is_list else ""
     model = parser.add_argument("model", metavar="MODEL", help=text, **many)
     model.required = not is_list

@@ -7,7 +7,8 @@ is loaded from a temporary folder with only the files and config keys that were 
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,6 +35,9 @@ from probing.files.listing import (
 )
 from probing.revisions import position
 
+HUB_GGUF = "gguf:"  # with which the name of a GGUF file at the hub begins: gguf:org/name:Q4_K_M
+PART = re.compile(r"-\d{5}-of-\d{5}\.gguf$")
+NAMED = 10  # GGUF files that a message names
 CODE = "auto_map"  # the one key for code that is not refused, if transformers knows the type of the model
 
 
@@ -76,6 +80,7 @@ class ModelFiles:
 def locate(model: str, commit: str = "", any_head: bool = False, tokenizer: str = "") -> ModelFiles:
     """Find the model's GGUF file or folder, else download the model of that id from the hub.
 
+    `gguf:org/name:Q4_K_M` downloads the one GGUF file of a repository whose name ends in the level, and nothing else.
     The hub's files are checked by `describe` before they are downloaded; those on this disk are checked by `load`.
     `commit`: of a hub model; the newest if empty. `any_head`: as `describe` takes it. `tokenizer`: the folder or hub id
     whose tokenizer a folder is read with, in place of its own. A checkpoint without one, such as `checkpoint-500`, is
@@ -84,6 +89,8 @@ def locate(model: str, commit: str = "", any_head: bool = False, tokenizer: str 
     path = Path(model)
     if tokenizer:
         refuse_own_tokenizer(model)
+    if model.startswith(HUB_GGUF):
+        return _download_gguf(model, commit)
     if commit and path.exists():
         raise BadInput(f"{model} is on this disk, where it has no commits.", "Leave the commit out.")
     if path.suffix == ".gguf":
@@ -148,6 +155,41 @@ def _download(hub_id: str, commit: str, any_head: bool) -> Path:
         if earlier := client.cached(hub_id, commit):
             return earlier
         raise
+
+
+def _download_gguf(model: str, commit: str) -> ModelFiles:
+    """Download the GGUF file that is named as `gguf:org/name:level`; one that is there is found without the hub too."""
+    hub_id, _, level = model.removeprefix(HUB_GGUF).partition(":")
+    client = environment_client()
+    try:
+        listing = hub_listing(client, hub_id, commit)
+        name = _gguf_of_level(hub_id, level, listing.files)
+        folder = client.download(hub_id, listing.commit, {name: listing.files[name]})
+        if not commit:
+            client.remember_newest(folder)
+    except SourceUnavailable:
+        if not (earlier := client.cached(hub_id, commit)):
+            raise
+        folder, name = earlier, _gguf_of_level(hub_id, level, [path.name for path in earlier.iterdir()])
+    return ModelFiles(folder, "gguf", name, folder.name)
+
+
+def _gguf_of_level(hub_id: str, level: str, names: Iterable[str]) -> str:
+    """Return the one GGUF file whose name ends in the level, such as Q4_K_M, or that is named itself.
+
+    A model in several files is passed over: the reader takes one file.
+    """
+    files = sorted(name for name in names if name.endswith(".gguf") and "/" not in name and not PART.search(name))
+    ends = re.compile(rf"(^|[-._]){re.escape(level)}(\.gguf)?$", re.IGNORECASE)
+    chosen = [name for name in files if ends.search(name)] if level else files
+    if len(chosen) == 1:
+        return chosen[0]
+    if not files:
+        step = f"Choose another repository, or give {hub_id} without {HUB_GGUF!r} if it has safetensors."
+        raise ModelNotFound(f"{hub_id} has no GGUF file that is a model of its own.", step)
+    listed = ", ".join(files[:NAMED]) + (f" and {len(files) - NAMED} more" if len(files) > NAMED else "")
+    found = f"{len(chosen)} GGUF files" + (f" whose names end in {level}" if level else "")
+    raise ModelNotFound(f"{hub_id} has {found}.", f"Name one as {HUB_GGUF}{hub_id}:LEVEL or by its name: {listed}.")
 
 
 def environment_client() -> HubClient:

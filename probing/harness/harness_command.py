@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
+from probing.files.model_files import HUB_GGUF
 from probing.results.run_json import tokenizer_facts
 from probing.settings import LM_EVAL
 from probing.start_token import AUTO, NONE
@@ -58,13 +59,15 @@ def protocol_words(settings: Mapping[str, Any]) -> str:
 
 
 def _model_arguments(model: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
+    is_at_hub = str(model["id"]).startswith(HUB_GGUF)
     if model.get("source") == "gguf":
         name = next(iter(model.get("files") or ()), "model.gguf")
         path = PurePath(model["id"] if str(model["id"]).endswith(".gguf") else f"path/to/{name}")
-        arguments = [f"pretrained={path.parent}", f"gguf_file={path.name}"]
+        folder = str(model["id"]).split(":")[1] if is_at_hub else path.parent
+        arguments = [f"pretrained={folder}", f"gguf_file={name if is_at_hub else path.name}"]
     else:
         arguments = [f"pretrained={model['id']}"]
-    if model.get("source") == "hub" and model.get("commit"):
+    if model.get("commit") and (model.get("source") == "hub" or is_at_hub):
         arguments.append(f"revision={model['commit']}")
     dtype = settings.get("dtype", "float32")
     arguments.append(f"dtype={dtype}")

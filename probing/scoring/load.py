@@ -44,7 +44,7 @@ def load(
     adapter: str = "",
     on_phase: Callable[[str], None] = lambda phase: None,
 ) -> AnsweringModel:
-    """Load a hub id (at `commit`), a folder in Hugging Face format, or a `.gguf` file, and run the self-check.
+    """Load a hub id (at `commit`), a folder or a GGUF file (`gguf:org/name:Q4_K_M` at a hub), and run the self-check.
 
     Models of a hub are downloaded with the token in HF_TOKEN, or that of `hf auth login`, if there is one. `tokenizer`:
     a folder or hub id whose tokenizer a model in a folder is loaded with. `device`, `device_map`, `attn_implementation`
@@ -136,7 +136,7 @@ def _adapter_notes(card: ModelCard) -> list[str]:
 
 def _revision(commit: str, files: ModelFiles) -> str:
     """Return the branch, tag or step that the caller named, or a folder is named for; empty for a commit's own hash."""
-    if files.source == "hub":
+    if files.commit:
         return "" if files.commit.startswith(commit) else commit
     return files.folder.name if position(files.folder.name) else ""
 

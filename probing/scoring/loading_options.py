@@ -20,7 +20,7 @@ from probing.extras import extra_package
 from probing.files.description import Description, describe
 from probing.files.gguf_cache import GgufCache, key_of
 from probing.files.listing import Listing
-from probing.files.model_files import ModelFiles, clean_folder, folder_of_one, locate
+from probing.files.model_files import HUB_GGUF, ModelFiles, clean_folder, folder_of_one, locate
 from probing.files.text_parts import probed_kind
 from probing.files.weights import Quantisation, quantised_to, require_library
 from probing.kinds import Kind
@@ -143,6 +143,8 @@ class CheckedSource:
     @classmethod
     def of(cls, model: str, commit: str, tokenizer: str = "") -> "CheckedSource":
         """Locate the model's files and check those that are on this disk now, even if they come from a hub."""
+        if model.startswith(HUB_GGUF):
+            extra_package("gguf", "gguf", "Reading a GGUF file")  # before anything is downloaded
         files = locate(model, commit, tokenizer=tokenizer)
         if files.gguf:
             extra_package("gguf", "gguf", "Reading a GGUF file")

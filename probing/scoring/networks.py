@@ -31,7 +31,7 @@ from probing.files.adapters import split_adapter
 from probing.files.configs import is_listed
 from probing.files.description import weights_of
 from probing.files.gguf_cache import GgufCache
-from probing.files.model_files import tokenizer_alone
+from probing.files.model_files import HUB_GGUF, tokenizer_alone
 from probing.files.text_parts import RENAMED, of_text
 from probing.files.weights import QUANTISATION
 from probing.kinds import Kind
@@ -237,7 +237,7 @@ def load_tokenizer(model: str, commit: str = "") -> tuple[PreTrainedTokenizerBas
 
 def load_tokenizer_alone(model: str) -> PreTrainedTokenizerBase:
     """Load the tokenizer of a causal model: a folder, a GGUF file, or a hub id of which nothing else is downloaded."""
-    if Path(model).suffix == ".gguf":
+    if Path(model).suffix == ".gguf" or model.startswith(HUB_GGUF):
         return load_tokenizer(model)[0]
     with tokenizer_alone(model) as folder:
         arguments = {"pretrained_model_name_or_path": folder, "local_files_only": True, "trust_remote_code": False}

@@ -45,9 +45,10 @@ def sentence(error: Any, package: str, extra: str) -> bool:
 def test_a_gguf_file_without_its_reader(without: Callable[[str], None], tmp_path: Path) -> None:
     without("gguf")
     (tmp_path / "model.gguf").write_bytes(b"GGUF")
-    with pytest.raises(MissingPackage) as raised:
-        probing.load(str(tmp_path / "model.gguf"))
-    assert sentence(raised.value, "gguf", "gguf")
+    for name in (str(tmp_path / "model.gguf"), "gguf:org/not-asked-for:Q4_K_M"):
+        with pytest.raises(MissingPackage) as raised:
+            probing.load(name)
+        assert sentence(raised.value, "gguf", "gguf")
 
 
 def test_adapters_without_peft(without: Callable[[str], None]) -> None:

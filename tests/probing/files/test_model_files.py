@@ -114,6 +114,51 @@ def test_a_gguf_file_is_found_alone_or_in_its_folder(tmp_path: Path) -> None:
         assert list(files.digests) == ["small.gguf"]
 
 
+@pytest.fixture
+def levels(hub: Hub, tmp_path: Path) -> Hub:
+    """A hub with a model in several levels of quantisation, one of them in two files."""
+    names = ["tiny-Q4_K_M.gguf", "tiny-Q8_0.gguf", "tiny.f16.gguf", "tiny-Q2_K-00001-of-00002.gguf", "README.md"]
+    for name in names:
+        (tmp_path / "levels").mkdir(exist_ok=True)
+        (tmp_path / "levels" / name).write_bytes(name.encode())
+    hub.add("org/levels", tmp_path / "levels")
+    return hub
+
+
+@pytest.mark.parametrize("name", ["Q8_0", "q8_0", "tiny-Q8_0.gguf"])
+def test_of_a_gguf_repository_only_the_named_file_is_downloaded(levels: Hub, name: str) -> None:
+    files = locate(f"gguf:org/levels:{name}")
+    assert (files.source, files.gguf) == ("gguf", "tiny-Q8_0.gguf")
+    assert files.commit == levels.repositories["org/levels"].commit
+    assert files.path(files.gguf).read_bytes() == b"tiny-Q8_0.gguf"
+    assert {request.rsplit("/")[-1] for request in levels.requests if ".gguf" in request} == {"tiny-Q8_0.gguf"}
+
+
+def test_a_downloaded_gguf_file_is_found_without_the_hub(levels: Hub) -> None:
+    files = locate("gguf:org/levels:Q8_0")
+    levels.broken = 503
+    assert locate("gguf:org/levels:Q8_0") == files
+    with pytest.raises(ModelNotFound, match="has 0 GGUF files whose names end in f16"):
+        locate("gguf:org/levels:f16")
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("gguf:org/levels", "org/levels has 3 GGUF files."),
+        ("gguf:org/levels:Q5_0", "org/levels has 0 GGUF files whose names end in Q5_0."),
+        ("gguf:org/levels:Q2_K", "org/levels has 0 GGUF files whose names end in Q2_K."),
+        ("gguf:org/gpt2:Q4_1", "org/gpt2 has no GGUF file that is a model of its own."),
+        ("gguf:org/none:Q4_1", "There is no public model org/none"),
+        ("gguf:", "There is no public model"),
+    ],
+)
+def test_a_level_that_is_not_there_is_refused_with_those_that_are(levels: Hub, name: str, sentence: str) -> None:
+    with pytest.raises(ModelNotFound, match=sentence) as caught:
+        locate(name)
+    assert ("tiny-Q4_K_M.gguf, tiny-Q8_0.gguf, tiny.f16.gguf" in caught.value.next_step) == ("levels" in name)
+
+
 def test_a_hub_that_is_not_there_is_a_passing_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(SourceUnavailable, match="does not answer") as caught:

@@ -39,6 +39,11 @@ def test_the_command_names_model_commit_and_number_format() -> None:
             {},
             "pretrained=path/to,gguf_file=x.Q4_1.gguf,dtype=float32",
         ),
+        (
+            {**HUB, "source": "gguf", "id": "gguf:org/x:Q4_1", "files": {"x.Q4_1.gguf": "c0ffee"}},
+            {},
+            "pretrained=org/x,gguf_file=x.Q4_1.gguf,revision=c0ffee,dtype=float32",
+        ),
         ({**HUB, "source": "folder", "id": "/models/x"}, {}, "pretrained=/models/x,dtype=float32"),
         (HUB, {"templates": (0, 2)}, "this run asked only 0 and 2."),
         (HUB, {"limit": 3}, "this run asked some of them"),
