@@ -3,6 +3,7 @@
 PopQA (Mallen et al. 2023) is one table with tabs, whose questions come from a pattern for each property. SimpleQA (Wei
 et al. 2024) is one table with commas, by topic; its answers have no aliases. EntityQuestions (Sciavolino et al. 2021)
 has a list for each relation of Wikidata; its subjects are what the questions of a list do not have in common.
+SimpleQA Verified (Haas et al. 2025) is a table like SimpleQA's with columns for the topic and the type of answer.
 
 The probe `answering` asks the questions. For other probes a statement is the question with the answer behind it, and
 the options of a relation are all of its answers and their aliases.
@@ -28,6 +29,8 @@ POPQA = frozenset({"subj", "prop", "obj", "question", "possible_answers"})
 SIMPLEQA = frozenset({"problem", "answer"})
 TABLES = {"*.tsv": (POPQA, "\t"), "*.csv": (SIMPLEQA, ",")}  # by pattern: the columns that are needed, the separator
 LISTS = "P*.test.json"  # of EntityQuestions, in its folder `test`
+# What SimpleQA Verified writes behind a number: "120k (acceptable range: anything between 118k and 122k)".
+RANGE = re.compile(r"\s*\(acceptable range:[^()]*\)\s*$")
 SYSTEM = "Answer with a name, a date or a number and nothing else."
 NO_TOPIC = "questions"
 PLAIN_NUMBER = re.compile("[0-9]{1,18}")
@@ -145,9 +148,10 @@ def _simpleqa(path: Path) -> Iterator[OpenQuestion]:
                 metadata = None
         if not isinstance(metadata, dict):
             raise place.fault("'metadata' is no Python dictionary", "Leave the column out, or write it as published.")
-        topic, kind = (str(metadata.get(name) or "") for name in ("topic", "answer_type"))
+        topic, kind = (str(metadata.get(name) or row.get(name) or "") for name in ("topic", "answer_type"))
         tags = {"answer_type": kind} if kind else NO_TAGS
-        yield OpenQuestion(_id(topic or NO_TOPIC, place), place.text("problem"), [place.text("answer")], tags=tags)
+        answer = RANGE.sub("", place.text("answer"))
+        yield OpenQuestion(_id(topic or NO_TOPIC, place), place.text("problem"), [answer], tags=tags)
 
 
 def _entity_questions(path: Path) -> Iterator[OpenQuestion]:

@@ -132,6 +132,15 @@ def test_simpleqa_has_topics_and_says_that_its_authors_have_a_judge(tmp_path: Pa
     assert JUDGED in result.notes
 
 
+def test_simpleqa_verified_has_columns_for_topics_and_ranges_behind_numbers(tmp_path: Path) -> None:
+    row = {"topic": "Sports", "answer_type": "Number", "problem": "How many?", "multi_step": "NO"}
+    answers = ["33.77 (acceptable range: anything between 33.75 and 33.80)", "3 (three)"]
+    rows = [{**row, "answer": answer} for answer in answers]
+    (relation,) = open_benchmark(write_table(tmp_path / "simpleqa_verified.csv", rows)).relations
+    assert (relation.id, relation.answer_space) == ("sports", ("33.77", "3 (three)"))
+    assert relation.items[0].tags == {"answer_type": "Number"}
+
+
 def test_entity_questions_names_its_subjects_by_what_differs(tmp_path: Path) -> None:
     places = [("Oslo", ["Norway"]), ("Oban", ["Scotland", "United Kingdom"])]
     lines = [{"question": f"Which country is {place} located in?", "answers": names} for place, names in places]
@@ -201,7 +210,7 @@ def test_aliases_count_in_whole_words_where_case_is_ignored(tmp_path: Path) -> N
         assert (rows["correct"][0], rows["correct_normalised"][0]) == expected, response
 
 
-def test_the_three_are_known_by_name_with_a_licence() -> None:
-    for slug in ("popqa", "simpleqa", "entity-questions"):
+def test_they_are_known_by_name_with_a_licence() -> None:
+    for slug in ("popqa", "simpleqa", "simpleqa-verified", "entity-questions"):
         assert CATALOG[slug].licence.startswith("MIT")
         assert CATALOG[slug].downloads
