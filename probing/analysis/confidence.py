@@ -22,7 +22,8 @@ from probing.analysis.option_scores import (
 from probing.arrays import Floats
 
 MAX_SOFTMAX, MARGIN, ENTROPY, BRIER = "max_softmax", "softmax_margin", "normalised_entropy", "brier_score"
-CONFIDENCES = (MAX_SOFTMAX, MARGIN, ENTROPY, BRIER)
+ANSWER = "answer_probability"
+CONFIDENCES = (MAX_SOFTMAX, MARGIN, ENTROPY, BRIER, ANSWER)
 CALIBRATION_ERROR = "calibration_error"
 BIN_ACCURACY, BIN_CONFIDENCE = "calibration_accuracy", "calibration_confidence"
 CONFIDENCE_METRICS = (*CONFIDENCES, CALIBRATION_ERROR, BIN_ACCURACY, BIN_CONFIDENCE)
@@ -59,6 +60,7 @@ def confidences(rows: pd.DataFrame) -> pd.DataFrame:
     `max_softmax`: the largest probability. `softmax_margin`: the largest minus the second largest (1 for one option).
     `normalised_entropy`: entropy of the probabilities / ln(options), 0 for one option. `brier_score`: the sum over
     options of the squared difference from 1 for the right option and 0 for others; several right options share the 1.
+    `answer_probability`: that of the right option, or of all right options together.
     """
     if set(CONFIDENCES) <= set(rows.columns):  # condensed rows (`analysis.details`)
         return rows[list(CONFIDENCES)]
@@ -96,14 +98,15 @@ def calibration_error(curve: pd.DataFrame) -> float:
 
 def _equally_many(rows: pd.DataFrame, options: int) -> pd.DataFrame:
     """Return the measures of rows that have this many options each."""
-    shares = shares_of(rows)
+    shares, right = shares_of(rows), right_shares(rows, options)
     ordered = np.sort(shares, axis=1)
     second = ordered[:, -2] if options > 1 else np.zeros(len(rows))
     measures = {
         MAX_SOFTMAX: ordered[:, -1],
         MARGIN: ordered[:, -1] - second,
         ENTROPY: _entropies(shares) / np.log(options) if options > 1 else np.zeros(len(rows)),
-        BRIER: ((shares - right_shares(rows, options)) ** 2).sum(axis=1),
+        BRIER: ((shares - right) ** 2).sum(axis=1),
+        ANSWER: (shares * (right > 0)).sum(axis=1),
     }
     return pd.DataFrame(measures, index=rows.index)
 

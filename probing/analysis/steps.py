@@ -1,4 +1,4 @@
-"""Knowledge over a training: scores relative to the first point, and the items learned and forgotten between two."""
+"""Knowledge over a training: scores relative to the first point, the items learned and forgotten, and the noise."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,10 +12,14 @@ from probing.analysis.intervals import wilson
 from probing.analysis.paired_tests import CORRECT, SCORE_KEY, SLACK, Correctness, common_rows
 from probing.analysis.ranks import relation_numbers
 from probing.analysis.verdicts import paired
+from probing.errors import BadInput
 
 CHANGES = ("learned", "forgotten", "kept", "unknown")  # what can become of an item between two points
 RELATIVE_COLUMNS = ["percent", "percent_low", "percent_high"]
 BOUNDS = {"value": "percent", "low": "percent_low", "high": "percent_high"}
+
+LAST = 5  # checkpoints at the end of a curve whose scatter is its noise
+FEWEST_LAST = 3  # of which one is left when a straight line is laid through them
 
 
 class Changes(NamedTuple):
@@ -141,3 +145,27 @@ def _percent(items: pd.DataFrame, macro: bool) -> tuple[float, float, float]:
     pair = paired(np.stack([items["after"], ratio * items["before"]], axis=1), parts)
     low, high = (100 * (ratio + ends[0, 1] / first) for ends in pair.bounds)
     return 100 * ratio, max(0.0, float(low)), float(high)
+
+
+def gauge(values: Sequence[float], last: int = LAST) -> dict[str, float]:
+    """Return what a figure can show over a training: `signal`, `noise`, `signal_to_noise` and `smallest_difference`.
+
+    `values`: the figure at each checkpoint, in order. `noise` is the standard deviation of the `last` ones around the
+    straight line through them, with last - 2 degrees of freedom; `signal` is how far their mean is from the first
+    value. Two checkpoints of this training whose figures differ by less than the `smallest_difference`, 1.96 * sqrt(2)
+    * noise, cannot be told apart (docs/training.md). Raises `BadInput` where there are too few values.
+    """
+    if last < FEWEST_LAST:
+        raise BadInput(f"The noise of {last} checkpoints cannot be told.", f"Give last={FEWEST_LAST} or more.")
+    if len(values) <= last:
+        raise BadInput(
+            f"There are {len(values)} measurements, and the noise is that of the last {last}.",
+            f"Measure more often, or give a smaller number (last={FEWEST_LAST} at least).",
+        )
+    end, places = np.asarray(values[-last:], float), np.arange(last)
+    scatter = end - np.polyval(np.polyfit(places, end, 1), places)
+    noise = float(np.sqrt((scatter**2).sum() / (last - 2)))
+    signal = abs(float(end.mean()) - float(values[0]))
+    ratio = signal / noise if noise else np.inf
+    smallest = float(1.96 * np.sqrt(2) * noise)
+    return {"signal": signal, "noise": noise, "signal_to_noise": ratio, "smallest_difference": smallest}

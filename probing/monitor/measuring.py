@@ -11,9 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pandas as pd
 import torch.distributed
 
 from probing.analysis.breakdowns import OVERALL
+from probing.analysis.steps import LAST, gauge
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput, Incomplete, ProbingError
@@ -52,6 +54,7 @@ class Monitor:
     `batch_tokens`: token positions per batch, calibrated on the real work if not given.
     `name`: with what the names of figures begin, by default `<benchmark>_<probe>`.
     `settings_and_options`: as `probing.run` takes them, such as `sample=20` or `decide=True`.
+    `curves`: the figures of all measurements so far, by name.
     Raises `BadInput` for bad arguments at once, before any training.
 
     Examples:
@@ -82,6 +85,7 @@ class Monitor:
         self._model: LanguageModel | None = None
         self._source: tuple[Any, ...] = ()
         self._estimates = Estimates(self.plan)
+        self.curves: dict[str, list[float]] = {}
         refuse_bad_batch(batch_tokens)
         self._refuse_unknown_breakdowns()
 
@@ -105,7 +109,14 @@ class Monitor:
             result.record["training"] = progress
         if "step" in progress:
             result.record["model"]["revision"] = f"step{progress['step']}"
-        return Measurement(result, self._figures(result), time.perf_counter() - begin)
+        figures = self._figures(result)
+        for name, value in figures.items():
+            self.curves.setdefault(name, []).append(value)
+        return Measurement(result, figures, time.perf_counter() - begin)
+
+    def gauges(self, last: int = LAST) -> pd.DataFrame:
+        """Return how much each figure has moved beside its noise (`analysis.steps.gauge`), one row for each."""
+        return pd.DataFrame({name: gauge(curve, last) for name, curve in self.curves.items()}).T
 
     def _prepared(self, network: Any, tokenizer: Any) -> LanguageModel:
         """Return the network as a model; the one of the measurement before if it is the same network."""

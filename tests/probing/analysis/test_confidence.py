@@ -47,12 +47,13 @@ def test_the_worked_example_of_the_methods_page() -> None:
     assert value(scores, "softmax_margin") == pytest.approx(0.5)
     assert round(value(scores, "normalised_entropy"), 3) == 0.73
     assert value(scores, "brier_score") == pytest.approx(0.14)
+    assert value(scores, "answer_probability") == pytest.approx(0.7)
 
 
 def test_several_right_options_share_the_one_and_a_single_option_leaves_no_doubt() -> None:
     rows = rows_of([[0.0, 0.0, -1000.0]], [[0, 1]])
-    assert confidences(rows)["brier_score"].tolist() == pytest.approx([0])
-    assert confidences(rows_of([[-3.0]], [[0]])).to_numpy().tolist() == [[1, 1, 0, 0]]
+    assert confidences(rows)[["brier_score", "answer_probability"]].to_numpy().tolist() == [pytest.approx([0, 1])]
+    assert confidences(rows_of([[-3.0]], [[0]])).to_numpy().tolist() == [[1, 1, 0, 0, 1]]
     rows = rows_of([[0.0, -1.0]], [[0]])
     assert confidence_scores(rows.assign(exact=[[True, False]])).empty
 
@@ -66,7 +67,8 @@ def test_measures_equal_those_of_scipy(scores: list[list[float]]) -> None:
         shares = softmax(each)
         right = np.eye(len(each))[index % 2]
         least, second, largest = [0.0, *np.sort(shares)][-3:] if len(each) == 2 else np.sort(shares)[-3:]
-        expected = [largest, largest - second, entropy(shares, base=len(each)), ((shares - right) ** 2).sum()]
+        brier = ((shares - right) ** 2).sum()
+        expected = [largest, largest - second, entropy(shares, base=len(each)), brier, shares[index % 2]]
         assert least <= second
         assert measures.loc[index].tolist() == pytest.approx(expected, abs=1e-9)
 

@@ -6,7 +6,7 @@ import pytest
 
 from probing.analysis.intervals import wilson
 from probing.analysis.paired_tests import Correctness, compare
-from probing.analysis.steps import changes, relative_to_first
+from probing.analysis.steps import changes, gauge, relative_to_first
 from probing.errors import BadInput
 
 
@@ -119,3 +119,26 @@ def test_the_interval_of_the_percentage_is_that_of_the_share_kept_where_nothing_
     assert between.percent == pytest.approx(75)
     assert between.percent_low == pytest.approx(75 - 1.96 * error, abs=1.3)
     assert between.percent_high == pytest.approx(75 + 1.96 * error, abs=1.3)
+
+
+def test_the_noise_of_a_curve_is_what_a_straight_line_leaves_of_its_end() -> None:
+    assert gauge([0.1, 0.5, 0.3, 0.4, 0.5], last=3)["noise"] == pytest.approx(0, abs=1e-12)
+    figures = gauge([0.1, 0.9, 0.3, 0.5, 0.3], last=3)
+    noise = np.sqrt(2 * (0.2 / 3) ** 2 + (0.4 / 3) ** 2)  # around their mean, as the line is level
+    assert figures["noise"] == pytest.approx(noise)
+    assert figures["signal_to_noise"] == pytest.approx((1.1 / 3 - 0.1) / noise)
+    assert figures["smallest_difference"] == pytest.approx(1.96 * np.sqrt(2) * noise)
+
+
+def test_the_smallest_difference_is_exceeded_by_chance_in_a_twentieth_of_pairs() -> None:
+    """The noise is known exactly with so many checkpoints; pairs of further ones differ by chance alone."""
+    generator = np.random.default_rng(0)
+    smallest = gauge([0.0, *generator.normal(0.5, 0.01, 2000)], last=2000)["smallest_difference"]
+    differences = np.abs(np.diff(generator.normal(0.5, 0.01, (20_000, 2))))
+    assert (differences > smallest).mean() == pytest.approx(0.05, abs=0.01)
+
+
+@pytest.mark.parametrize(("values", "last"), [([0.1] * 5, 5), ([], 3), ([0.1] * 9, 2)])
+def test_too_few_measurements_have_no_noise(values: list[float], last: int) -> None:
+    with pytest.raises(BadInput, match="last"):
+        gauge(values, last)

@@ -14,6 +14,7 @@ from torch.nn.parallel import DistributedDataParallel
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 
 import probing
+from probing.analysis.steps import gauge
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, Incomplete
 from probing.monitor import Monitor, measure
@@ -53,6 +54,22 @@ def test_a_monitor_follows_the_weights_and_is_prepared_once(network: PreTrainedM
     assert after.record["training"] == {"step": 3}
     other = AutoModelForCausalLM.from_pretrained(network.name_or_path)
     assert monitor.measure(other).result.items.to_json() == before.items.to_json()
+
+
+def test_each_figure_is_held_beside_its_noise(network: PreTrainedModel, benchmark: Benchmark) -> None:
+    metrics = ["accuracy", "answer_probability", "brier_score"]
+    monitor = Monitor(benchmark, metrics=metrics, sample=2, name="own")
+    measured = []
+    for _ in range(4):
+        measured.append(monitor.measure(network).figures)
+        with torch.no_grad():
+            network.get_input_embeddings().weight.mul_(0.9)
+    gauges = monitor.gauges(last=3)
+    assert list(gauges.index) == [f"own_{metric}" for metric in metrics]
+    values = [figures["own_answer_probability"] for figures in measured]
+    assert gauges.loc["own_answer_probability"].to_dict() == gauge(values, last=3)
+    with pytest.raises(BadInput, match="There are 4 measurements"):
+        monitor.gauges()
 
 
 def test_a_main_metric_without_a_value_is_told_with_what_it_needs(network: PreTrainedModel) -> None:
