@@ -65,11 +65,15 @@ def common_rows(results: ResultRows, column: str = "correct") -> dict[str, pd.Da
         raise BadInput(
             "These results have no right answers to compare.", "Compare their scores: python -m probing show."
         )
-    return shared_rows({name: rows.dropna(subset=[column]).astype({column: bool}) for name, rows in results.items()})
+    counted = {name: rows.dropna(subset=[column]).astype({column: bool}) for name, rows in results.items()}
+    return shared_rows({name: rows.reset_index(drop=True) for name, rows in counted.items()})
 
 
 def shared_rows(results: ResultRows) -> dict[str, pd.DataFrame]:
     """Return, for each result, the rows that all results have, in the order of the first one."""
+    first, *others = (rows[ROW_KEY] for rows in results.values())
+    if len(first) and all(first.equals(other) for other in others):  # as usually: nothing has to be matched
+        return dict(results)
     keys = _shared_keys(results)
     return {name: keys.merge(rows, on=ROW_KEY) for name, rows in results.items()}
 

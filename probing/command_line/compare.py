@@ -1,157 +1,211 @@
-"""The command `compare`: paired differences between results."""
+"""The command `compare`: which facts did a quantised, tuned or later model lose?
+
+Two results, or files of right and wrong answers that other programs wrote, are compared item by item.
+"""
 
 import argparse
-from collections.abc import Iterable, Mapping
-from itertools import chain
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-import probing
-from probing.analysis import specificity_metrics
-from probing.analysis.bias import BIAS, BIAS_KINDS, GENERIC, biases_beside
-from probing.analysis.option_scores import all_exact
-from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS, ResultRows, compare
-from probing.analysis.perplexity_metrics import rank_summary, sentence_ranks
-from probing.benchmark import ROW_KEY
-from probing.command_line.printing import print_by_dimension, print_lines, print_table, write_csv
+from probing.analysis.answer_changes import (
+    GAINED,
+    LOST,
+    AnswerChanges,
+    changed_facts,
+    difference_in_words,
+    mean_change_in_words,
+    most_certain_first,
+)
+from probing.analysis.breakdowns import OVERALL
+from probing.analysis.paired_tests import (
+    CORRECT,
+    Correctness,
+    ResultRows,
+    common_rows,
+    compare,
+    shared_in_words,
+    smallest_difference,
+)
+from probing.command_line.printing import print_lines, print_table, write_csv
 from probing.errors import BadInput
+from probing.files.folders import new_file
 from probing.probes import probe_named
-from probing.probes.perplexity import Perplexity
-from probing.results.compared import refuse_other_benchmarks, run_name
-from probing.results.result import Result
+from probing.probes.probe import Probe
+from probing.results.answer_files import SCORE, read_answers, refuse_other_items, with_texts
+from probing.results.compared import refuse_other_benchmarks, run_name, what_differs
+from probing.results.result import RECORD, Result
 from probing.results.rows import refuse_without_rows
 
-MOST_DISPUTED = 10  # sentences that are printed
-BIAS_TITLES = {BIAS: "Probabilities of the answers", GENERIC: "Probabilities with generic subjects"}
+A, B = "A", "B"
+STDOUT = "-"
+MOST_LINES = 10
+FACTS = ["id", "subject", "answer", A, B, "change"]
+SHOWN = ["dimension", "group", "n", A, B, "difference", "low", "high", LOST, GAINED, "p", "p_holm"]
 
 
 def add_compare(parser: argparse.ArgumentParser) -> None:
-    most = len(RESULT_NAMES)
-    parser.add_argument(
-        "folders", metavar="DIR", nargs="+", help=f"folders of results: two to {most}, or any number with --unified"
-    )
-    parser.add_argument(
-        "--unified", action="store_true", help="compare specificity on the words that all models have as single tokens"
-    )
-    parser.add_argument(
-        "--bias",
-        metavar="RELATION",
-        help="multiple choice: print which answers of this relation each model favours, with generic subjects as well",
-    )
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write the differences to a CSV file as well")
-    parser.set_defaults(command=compare_results)
+    add = parser.add_argument
+    kinds = "a result folder, samples_*.jsonl of lm-evaluation-harness or a folder of them, or CSV or JSON lines"
+    add("first", metavar="A", type=Path, help=f"{kinds} with id, correct and optionally cluster and score")
+    add("second", metavar="B", type=Path, help="the same of another model")
+    add("--metric", default="", metavar="NAME", help="of samples: what is right; default: acc, else exact_match")
+    add("--filter", default="", metavar="NAME", help="of samples: which of several filters counts")
+    add("--all", action="store_true", help=f"print every group, and not only {MOST_LINES} lines")
+    add("--items", type=Path, metavar="FILE", help="write the facts lost and gained to a CSV file")
+    add("--json", metavar="FILE", help=f"write everything as JSON; {STDOUT} prints it in place of the text")
+    add("--csv", type=Path, metavar="FILE", help="as --json, but only the differences; goes in the next version")
+    parser.set_defaults(command=compare_two)
 
 
-def compare_results(arguments: argparse.Namespace) -> None:
-    folders = {Path(folder).resolve(): str(Path(folder)) for folder in arguments.folders}.values()
-    _check_number(len(folders), arguments.unified)
-    results = {folder: Result.load(folder) for folder in folders}
+def compare_two(arguments: argparse.Namespace) -> None:
+    paths = {A: arguments.first, B: arguments.second}
+    if arguments.first.resolve() == arguments.second.resolve():
+        raise BadInput(f"A and B are both {arguments.first}.", "Name two different ones.")
+    are_results = [(path / RECORD).is_file() for path in paths.values()]
+    if any(are_results) and not all(are_results):
+        other = next(path for path, is_result in zip(paths.values(), are_results, strict=True) if not is_result)
+        raise BadInput(f"{other} is no result, and is compared with one.", "Compare two results, or two files.")
+    compared = _of_results(paths) if all(are_results) else _of_files(paths, arguments.metric, arguments.filter)
+    if arguments.items:
+        write_csv(compared.facts, arguments.items)
+    if arguments.csv:
+        write_csv(compared.differences, arguments.csv)
+    if arguments.json == STDOUT:
+        print(compared.as_json())
+        return
+    compared.print(with_all=arguments.all)
+    if arguments.json:
+        with new_file(Path(arguments.json)) as new:
+            new.write_text(f"{compared.as_json()}\n", encoding="utf-8")
+    if arguments.csv:
+        print("\n--csv goes in the next version: --json has these figures, and --items the facts.")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two results side by side.
+
+    `rows`: by `A` and `B`. `names`: what each of them is, in words. `remarks`: in what they differ, and how many items
+    they share. `has_options`: whether option scores of both mean the same.
+    """
+
+    rows: ResultRows
+    differences: pd.DataFrame
+    names: Mapping[str, str]
+    remarks: list[str]
+    ahead: str = Probe.ahead
+    correctness: Correctness = CORRECT
+    has_options: bool = True
+
+    @property
+    def overall(self) -> dict[str, Any]:
+        """The difference on all items."""
+        return {str(name): value for name, value in self.differences.iloc[0].items()}
+
+    @cached_property
+    def counted(self) -> ResultRows:
+        """The rows that count in both; all of them where answers are not right or wrong."""
+        return common_rows(self.rows, self.correctness.column) if self.correctness.column else self.rows
+
+    @cached_property
+    def sentence(self) -> str:
+        smallest = smallest_difference(self.counted, self.correctness) if self.correctness.column else None
+        overall = {"first": self.overall[A], "second": self.overall[B], **self.overall}
+        return difference_in_words(B, overall, self.ahead, smallest)
+
+    @cached_property
+    def changes(self) -> AnswerChanges:
+        return AnswerChanges.of(self.counted, self.has_options)
+
+    @cached_property
+    def facts(self) -> pd.DataFrame:
+        """The facts lost and gained, with what both models answer."""
+        if not self.correctness.column:
+            return pd.DataFrame(columns=FACTS)
+        facts = with_texts(changed_facts(self.counted, self.correctness.column), self.counted)
+        is_named = facts["relation"] != ""
+        return facts.assign(id=facts["fact"].where(~is_named, facts["relation"] + "/" + facts["fact"]))[FACTS]
+
+    @property
+    def lines(self) -> list[str]:
+        """What changed, in sentences."""
+        lost, gained = (self.overall[name] for name in (LOST, GAINED))
+        lines = [f"{B} lost {lost:,} that {A} has, and gained {gained:,}.", *self.changes.in_words(A, B)]
+        scored = [rows for rows in self.counted.values() if SCORE in rows]
+        return [*lines, *([mean_change_in_words(*scored)] if len(scored) == 2 else [])]
+
+    def print(self, *, with_all: bool) -> None:
+        """Print the sentence, the groups whose differences matter most, and what changed."""
+        print(f"{self.sentence}.\n")
+        groups = most_certain_first(self.differences)
+        shown = groups if with_all else groups[groups["p"] < 1].head(MOST_LINES - 1)
+        table = pd.concat([self.differences.head(1), shown])
+        print_table(table[SHOWN])
+        if rest := len(groups) - len(shown):
+            print(f"{rest} more groups, in which less is certain: --all")
+        print_lines("What changed", self.lines)
+        print_lines("What is compared", [*(f"{side}: {name}" for side, name in self.names.items()), *self.remarks])
+
+    def as_json(self) -> str:
+        """Return all of it as JSON; a number that is not known is null."""
+        whole = {
+            "sentence": f"{self.sentence}.",
+            **self.names,
+            "remarks": self.remarks,
+            "changes": self.lines,
+            **self.changes._asdict(),
+            "differences": self.differences.to_dict("records"),
+            "facts": self.facts.to_dict("records"),
+        }
+        return json.dumps(_plain(whole), ensure_ascii=False, indent=1)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    return None if isinstance(value, float) and np.isnan(value) else value
+
+
+def _of_results(paths: Mapping[str, Path]) -> Compared:
+    results = {side: Result.load(path) for side, path in paths.items()}
     for result in results.values():
         refuse_without_rows(result.record, "A comparison")
-    refuse_other_benchmarks({folder: result.record for folder, result in results.items()})
-    if arguments.unified:
-        _compare_unified(results, arguments.csv)
-        return
-    if arguments.bias:
-        _compare_biases(results, arguments.bias, arguments.csv)
-        return
-    first, *others = results.values()
-    table = first.compare(*others)
-    _print_runs(results)
-    print_lines("Remarks", table.remarks)
-    hidden = SIDE_BOUNDS if len(others) > 1 else ["result", *SIDE_BOUNDS]
-    print_by_dimension(table.drop(columns=hidden))
-    probe = probe_named(first.record["probe"])
-    rows = dict(zip(RESULT_NAMES, (result.items for result in results.values()), strict=False))
-    if probe is Perplexity:
-        _print_ranks(rows)
-    _write_csv(table, folders, arguments.csv)
+    refuse_other_benchmarks({str(paths[side]): result.record for side, result in results.items()})
+    records = {side: result.record for side, result in results.items()}
+    rows = {side: result.items for side, result in results.items()}
+    probe, other = (probe_named(record["probe"]) for record in records.values())
+    names = {side: f"{run_name(record)}, in {paths[side]}" for side, record in records.items()}
+    remarks = [what_differs(A, records[A], B, records[B]), *filter(None, [shared_in_words(rows)])]
+    same_scores = probe is other and probe.has_log_probs
+    differences = _renamed(probe.compare(rows))
+    return Compared(rows, differences, names, remarks, probe.ahead, probe.correctness, same_scores)
 
 
-def _compare_biases(results: Mapping[str, Result], relation: str, csv: Path | None) -> None:
-    """Print the biases in a relation, a column for each result (LM-PUB-QUIZ, Figures 4 and 6)."""
-    rows = {
-        name: all_scored(result.items, relation) for name, result in zip(RESULT_NAMES, results.values(), strict=False)
-    }
-    _print_runs(results)
-    first = next(iter(results.values()))
-    tables = {kind: first.with_labels(table) for kind in BIAS_KINDS if len(table := biases_beside(rows, kind))}
-    if not tables:
-        raise BadInput(f"The questions of {relation} have options of their own.", "Choose a relation that shares them.")
-    for kind, table in tables.items():
-        print(f"\n{BIAS_TITLES[kind]} of {relation}, as the mean over templates")
-        print_table(table[["label", *rows, "gold"]])
-    write_csv(pd.concat([table.assign(kind=kind) for kind, table in tables.items()]), csv)
+def _of_files(paths: Mapping[str, Path], metric: str, filter_name: str) -> Compared:
+    with ThreadPoolExecutor() as threads:  # most of the time is spent in Arrow, which lets other threads work
+        read = threads.map(lambda path: read_answers(path, metric, filter_name), paths.values())
+        rows = dict(zip(paths, read, strict=True))
+    refuse_other_items(*rows.values())
+    differences = compare(rows, [])
+    tasks = (differences["dimension"] == OVERALL) | (differences["group"] != "")
+    named = differences[tasks].replace({"dimension": {"relation": "task"}})
+    return Compared(rows, _renamed(named), {side: str(path) for side, path in paths.items()}, [])
 
 
-def all_scored(rows: pd.DataFrame, relation: str) -> pd.DataFrame:
-    """Return the rows of a relation, which must have the scores of all options."""
-    if "exact" not in rows:
-        raise BadInput("These results have no scores of options.", "Give results of multiple choice.")
-    kept = rows[rows["relation"] == relation]
-    if kept.empty:
-        raise BadInput(f"There are no rows of {relation}.", f"Choose from: {', '.join(rows['relation'].unique())}.")
-    if not all_exact(kept):
-        raise BadInput("A run with --decide has upper bounds in place of some scores.", "Run again without it.")
-    return kept
-
-
-def _print_runs(results: Mapping[str, Result]) -> None:
-    for name, (folder, result) in zip(RESULT_NAMES, results.items(), strict=False):
-        print(f"{name}: {run_name(result.record)}, in {folder}")
-
-
-def _check_number(number: int, unified: bool) -> None:
-    if number < 2:
-        raise BadInput("A result alone cannot be compared.", "Give two different ones or more.")
-    if number > len(RESULT_NAMES) and not unified:
-        raise BadInput(f"{number} results cannot be compared at once.", f"Give {len(RESULT_NAMES)} at most.")
-
-
-def _write_csv(table: pd.DataFrame, folders: Iterable[str], path: Path | None) -> None:
-    if path is None:
-        return
-    by_name = dict(zip(RESULT_NAMES, folders, strict=False))
-    table = table.assign(folder=table["result"].map(lambda name: by_name.get(name, name)))
-    write_csv(table, path)
-    print(f"\nAll figures, with the interval of either result: {path}")
-
-
-def _print_ranks(rows: ResultRows) -> None:
-    """Print how alike the results order the sentences, and the sentences whose ranks differ most."""
-    ranks = sentence_ranks(rows)
-    print("\nmean ranks of true and of false sentences, from 0 to 1, and correlations of ranks with those of the first")
-    print_table(rank_summary(ranks, list(rows)))
-    print("\nsentences whose ranks differ most")
-    print_table(ranks.head(MOST_DISPUTED).drop(columns=ROW_KEY))
-
-
-def _compare_unified(results: dict[str, Result], csv: Path | None) -> None:
-    """Print the specificity of a fixed set of models: on the pairs and among the words that all of them have."""
-    if any(result.record["probe"] != "specificity" for result in results.values()):
-        raise BadInput("Only results of the probe specificity have a unified vocabulary.", "Leave --unified out.")
-    models = {name: result.record["model"] for name, result in results.items()}
-    items = {name: result.items for name, result in results.items()}
-    answers = {answer for rows in items.values() for answer in chain(rows["answer_label"], rows["coarse_label"])}
-    words = probing.unified({model["id"]: model["commit"] for model in models.values()}, answers)
-    spelled = {name: words[model["id"]] for name, model in models.items()}
-    rows = specificity_metrics.common_pairs(items, next(iter(words.values())))
-    table = specificity_metrics.unified_scores(rows, spelled)
-    for name, result in results.items():
-        options = result.record["settings"]["options"]
-        print(f"{name}: {result.record['model']['id']}, {options.get('prompting', 'vanilla')} prompting")
-    alone = ", ".join(f"{result.items['specific'].notna().sum():,}" for result in results.values())
-    # An uncased model does not tell all words apart.
-    distinct = max(len(set(tokens.values())) for tokens in spelled.values())
-    print(f"\n{distinct:,} words and {len(next(iter(rows.values()))):,} pairs in common (pairs of each: {alone})")
-    for metric, part in table.groupby("metric", sort=False):
-        print(f"\n{metric}")
-        print_table(part.drop(columns=["metric", "dimension"]))
-    print("\ndifference to the first")
-    differences = compare(rows, [], probe_named("specificity").correctness)
-    print_table(differences.drop(columns=SIDE_BOUNDS))
-    _write_csv(differences, results, csv)
-    matrix = specificity_metrics.correlation(table)
-    print(f"\ncorrelation over relations, on average {specificity_metrics.mean_correlation(matrix):.3f}")
-    print(matrix.to_string(float_format=lambda value: f"{value:.3f}"))
+def _renamed(differences: pd.DataFrame) -> pd.DataFrame:
+    """Return the differences with `A` and `B` in place of the first and the second result."""
+    sides = {"first": A, "second": B}
+    ends = {f"{name}_{end}": f"{side}_{end}" for name, side in sides.items() for end in ("low", "high")}
+    return differences.drop(columns="result").rename(columns={**sides, **ends})

@@ -133,6 +133,8 @@ def run_model(arguments: argparse.Namespace, benchmark: Benchmark, settings: Map
     result: Result = probing.run(arguments.model, benchmark, out=arguments.out, **kept, **options, **settings)
     if finished:
         print(f"{arguments.out} holds this very run already; nothing was measured again.")
+    for finding in result.findings:
+        print(finding)
     scores = without_details(result.scores)
     print_by_dimension(scores[scores["dimension"] == OVERALL])
     print_lines("Left out", skipped_in_words(result.record))

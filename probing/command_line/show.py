@@ -39,7 +39,7 @@ def show(arguments: argparse.Namespace) -> None:
     result = Result.load(arguments.folder)
     precision = precision_table(result, arguments.k) if arguments.k is not None else None
     benchmark = result.record["benchmark"]
-    print(f"{result.record['model']['id']} on {benchmark['slug']} {benchmark['version']}")
+    print(*result.findings, f"{result.record['model']['id']} on {benchmark['slug']} {benchmark['version']}", sep="\n")
     for remark in [*probe_named(result.record["probe"]).remarks, *result.notes, *skipped_in_words(result.record)]:
         print(remark)
     ties = result.scores[result.scores["metric"] == TIES]

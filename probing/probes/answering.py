@@ -46,6 +46,8 @@ class Answering(Probe):
 
     name: ClassVar[str] = "answering"
     main_metric: ClassVar[str] = "accuracy_substring"
+    finds: ClassVar[str] = "answers {share} of these {n} questions rightly"
+    ahead: ClassVar[str] = "answers {points} points {more} of the questions rightly"
     columns: ClassVar[frozenset[str]] = (
         ROW_COLUMNS
         | VERSION_TAGS

@@ -59,6 +59,7 @@ class Cloze(Probe):
     }
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
     correctness: ClassVar[Correctness] = Correctness(macro=True)
+    finds: ClassVar[str] = "knows {share} of these {n} facts, as the mean over relations"
     k: int = option(5, "an answer among the first k counts as right")
     closed: bool = option(False, "rank only the relation's answers, not the whole vocabulary")
     instruction: Instruction = option(2, "generators: which of the paper's five instructions; 0 for none")

@@ -55,6 +55,10 @@ class Perplexity(Probe):
     needs: ClassVar[str] = "two true and two false statements at least"
     remarks: ClassVar[Sequence[str]] = (TOKENIZER_NOTE,)
     noun: ClassVar[str] = "statement"
+    finds: ClassVar[str] = (
+        "finds a true sentence more plausible than a false one in {share} of all cases with these {n} sentences"
+    )
+    ahead: ClassVar[str] = "finds the true sentence more plausible {points} points {more} often"
     by: By = option("token", "what the log-probability of a sentence is divided by")
     public_code: bool = option(False, "compute it as the paper's public code does")
 

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import isnan
 from typing import Any, ClassVar, TypeVar
 
 import pandas as pd
@@ -38,7 +39,8 @@ class Probe(ABC):
     `harness_protocol`: whether lm-evaluation-harness has a protocol for it (the setting `protocol`).
     `needs`: what the main metric needs, in words, where a run may have none of it.
     `remarks`: sentences that whoever reads the scores must know; the command `show` prints them.
-    `noun`: what an item is called.
+    `noun`: what an item is called. `finds`: what a model does with a share of n items. `ahead`: how far one model is
+    ahead of another, in points. `has_log_probs`: whether the scores of options are log-probabilities.
     """
 
     name: ClassVar[str]
@@ -50,6 +52,9 @@ class Probe(ABC):
     needs: ClassVar[str] = ""
     remarks: ClassVar[Sequence[str]] = ()
     noun: ClassVar[str] = "question"
+    finds: ClassVar[str] = "knows {share} of these {n} facts"
+    ahead: ClassVar[str] = "knows {points} points {more}"
+    has_log_probs: ClassVar[bool] = True
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @abstractmethod
@@ -83,6 +88,19 @@ class Probe(ABC):
         The columns are those of `paired_tests.compare`.
         """
         return compare(results, shared_tags(cls, results), cls.correctness)
+
+    @classmethod
+    def finding(cls, value: float, interval: tuple[float, float], n: float, without_model: Mapping[str, float]) -> str:
+        """Return what a model does, in words: "knows 49 % (41 to 57) of these 155 facts; guessing 13 %".
+
+        `without_model`: what is reached without it, by how; what is equal to the one before it is not said again.
+        """
+        low, high = interval
+        share = percent(value) if isnan(low) else f"{percent(value)} ({percent(low)[:-2]} to {percent(high)[:-2]})"
+        others: dict[str, str] = {}
+        for way, reached in without_model.items():
+            others.setdefault(percent(reached), f"{way} {percent(reached)}")
+        return "; ".join(filter(None, [cls.finds.format(share=share, n=f"{n:,.0f}"), ", ".join(others.values())]))
 
     @classmethod
     def compared_columns(cls) -> list[str]:
@@ -145,6 +163,11 @@ class Probe(ABC):
     def why_not(self, relation: Relation) -> str:
         """Return why this relation cannot be asked, or an empty text if it can."""
         return ""
+
+
+def percent(share: float) -> str:
+    """Write a share in percent, below 10 with one digit behind the point."""
+    return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.1f} %"
 
 
 def unless_too_long(make: Callable[..., MadeT], *answers: Any) -> MadeT | TooLong:

@@ -26,8 +26,11 @@ class Similarity(Probe):
 
     name: ClassVar[str] = "similarity"
     main_metric: ClassVar[str] = "relatedness"
+    finds: ClassVar[str] = "finds the right answer nearest to the subject for {share} of these {n} facts"
+    ahead: ClassVar[str] = "finds the right answer nearest for {points} points {more} of the facts"
     columns: ClassVar[frozenset[str]] = CHOICE_COLUMNS
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
+    has_log_probs: ClassVar[bool] = False
 
     def rows(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings

@@ -48,6 +48,8 @@ class Specificity(Probe):
     }
     fixed: ClassVar[Mapping[str, Any]] = {"decide": False}
     correctness: ClassVar[Correctness] = Correctness("specific", macro=True)
+    finds: ClassVar[str] = "prefers the more specific answer in {share} of these {n} pairs, as the mean over relations"
+    ahead: ClassVar[str] = "prefers the more specific answer {points} points {more} often"
     needs: ClassVar[str] = (
         "pairs of which both answers are single tokens of the model's vocabulary (specificity_all_pairs does not)"
     )

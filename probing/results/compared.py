@@ -47,7 +47,7 @@ class PairedDifferences(pd.DataFrame):
         probe = probe_named(record["probe"])
         table = cls(probe.compare(rows))
         table.runs = [f"{name}: {run_name(record)}" for name, record in records.items()]
-        table.remarks = [_difference(first, record, name, other) for name, other in others]
+        table.remarks = [what_differs(first, record, name, other) for name, other in others]
         table.remarks += filter(None, [shared_in_words(rows)])
         if probe.correctness.column and (smallest := smallest_difference(rows, probe.correctness)):
             table.remarks.append(smallest_difference_in_words(smallest))
@@ -85,7 +85,7 @@ def run_name(record: Mapping[str, Any]) -> str:
     return f"{record['model']['id']} ({', '.join([record['probe'], *options])})"
 
 
-def _difference(first: str, record: Mapping[str, Any], name: str, other: Mapping[str, Any]) -> str:
+def what_differs(first: str, record: Mapping[str, Any], name: str, other: Mapping[str, Any]) -> str:
     words = "; ".join(differences(record, other)) or "nothing that is recorded"
     return f"What differs between the {first} and the {name} run: {words}."
 

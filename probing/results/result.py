@@ -18,8 +18,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from probing.analysis.accuracy import ITEM_COLUMNS, SCORE_COLUMNS, tie_warnings
+from probing.analysis.accuracy import CHANCE, ITEM_COLUMNS, MAJORITY, SCORE_COLUMNS, tie_warnings
 from probing.analysis.breakdowns import OVERALL
+from probing.analysis.culture_metrics import PAIR_IN_LANGUAGE
 from probing.analysis.option_scores import PER_OPTION, by_space
 from probing.analysis.paired_tests import RESULT_NAMES
 from probing.benchmark import ROW_KEY
@@ -54,6 +55,7 @@ NEEDED = {
     RECORD: ["model", "benchmark", "probe", "settings"],
 }
 FIGURES = ["value", "low", "high", "n"]
+WITHOUT_MODEL = {"guessing": CHANCE, "always the commonest answer": MAJORITY}
 ROW_HEIGHT = 34  # pixels of a group in a chart
 
 
@@ -128,6 +130,27 @@ class Result:
         if needs and not len(self._main_values):
             notes.append(f"There is no {self._main_metric}: it needs {needs}.")
         return [*notes, *tie_warnings(self.scores)]
+
+    @property
+    def findings(self) -> list[str]:
+        """What the model does, in a sentence, beside what is reached without it; one for each pair of cultures.
+
+        There is none where the run has no main metric.
+        """
+        probe, name = probe_named(self.record["probe"]), self.record["model"]["id"].rpartition("/")[2]
+        scores = self.scores.dropna(subset=["value"])
+        pairs = scores[scores["dimension"] == PAIR_IN_LANGUAGE]
+        has_several = pairs["group"].nunique() > 1  # which are never pooled
+        parts = pairs if has_several else scores[scores["dimension"] == OVERALL]
+        sentences = []
+        for group, own in parts.groupby("group", sort=False):
+            by_metric = own.set_index("metric")
+            if probe.main_metric in by_metric.index:
+                main = by_metric.loc[probe.main_metric]
+                reached = {way: by_metric["value"][of] for way, of in WITHOUT_MODEL.items() if of in by_metric.index}
+                sentence = probe.finding(main["value"], (main["low"], main["high"]), main["n"], reached)
+                sentences.append(f"{name}{f' ({group})' if has_several else ''} {sentence}.")
+        return sentences
 
     def by(self, dimension: str = OVERALL, metric: str = "") -> pd.DataFrame:
         """Return a metric, by default the main one of the probe, by the groups of a dimension such as "domain".
