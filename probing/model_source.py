@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import probing
 from probing.errors import BadInput, ProbingError
-from probing.files.model_files import refuse_own_tokenizer
+from probing.files.adapters import split_adapter
+from probing.files.model_files import locate, refuse_own_tokenizer
 from probing.language_model import KnownModel, LanguageModel
 from probing.settings import AUTO_DTYPE, Settings, refuse_pll, usual_spelling
 
@@ -118,6 +119,16 @@ class ModelSource:
                 self._failures[weights] = (error.message, error.next_step)
                 raise
         return self._opened[weights]
+
+    def identity(self) -> dict[str, Any] | None:
+        """Return what the record of a run will say of the model, read from its files: id, commit and digests.
+
+        None for what files alone do not tell: networks in memory, served models and adapters.
+        """
+        if not self._is_named or self.is_served or split_adapter(str(self.model))[1]:
+            return None
+        files = locate(str(self.model), self.commit, tokenizer=str(self.tokenizer or ""))
+        return {"id": str(self.model), "commit": files.commit, "files": files.digests}
 
     def close(self) -> None:
         """Let go of the model that was opened."""

@@ -31,7 +31,7 @@ from probing.results.result import RECORD, Result
 from probing.results.rows import keeps_rows
 from probing.results.run_json import Start, describe_run
 from probing.results.token_scores import TOKENS_FILE
-from probing.settings import Settings
+from probing.settings import AUTO_DTYPE, Settings
 from probing.time_left import Estimates, PartsProgress, WorkEstimate
 
 NEXT_STEP = "Choose another place or remove it first."
@@ -79,6 +79,24 @@ class PreparedRun:
         refuse_without_effect(self.chosen, model)
         return model, Start(start_time, time.perf_counter() - begin)
 
+    def _finished_with_these_files(self, folder: Path) -> Result | None:
+        """Return the result in the folder if the model's files tell that it is this run's, before torch is imported.
+
+        Which number format `auto` stands for is known only once the model is loaded.
+        """
+        if not (folder / RECORD).is_file() or self.plan.settings.dtype == AUTO_DTYPE:
+            return None
+        model = self.source.identity()
+        if model is None:
+            return None
+        result, benchmark = Result.load(folder), self.plan.benchmark
+        expected = {
+            MODEL: model,
+            BENCHMARK: {"slug": benchmark.slug, "version": benchmark.version},
+            SETTINGS: self.plan_for(result.record[MODEL].get("kind")).settings.to_json(),
+        }
+        return None if differences(result.record, expected, IDENTITY) else result
+
     def refuse_bad_out(self) -> None:
         """Raise `BadInput` where the result cannot be written, or the scores of single tokens cannot be kept."""
         settings = self.plan.settings
@@ -107,6 +125,8 @@ class PreparedRun:
             target = Path(self.out).resolve() if self.out is not None else Path(scratch) / "result"
             refuse_other_run(target, self)
             with alone(target, may_exist=True):
+                if earlier := self._finished_with_these_files(target):
+                    return earlier
                 model, start = self.open_model()
                 plan = self.plan_for(model.card.kind).with_dtype(model.dtype)
                 if earlier := finished_run(target, describe_run(model.card, plan)):

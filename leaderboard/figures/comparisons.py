@@ -21,8 +21,9 @@ from leaderboard.figures.verdicts import compared_with
 from leaderboard.models import Benchmark, Entry, Model, Run, Score
 from leaderboard.models.benchmark import named
 from leaderboard.models.run import RunQuerySet
+from probing.analysis.answer_changes import CHANGE_COLUMNS, AnswerChanges
 from probing.analysis.breakdowns import CROSSED, group_names
-from probing.analysis.paired_tests import RESULT_NAMES, common_rows
+from probing.analysis.paired_tests import RESULT_NAMES, SmallestDifference, common_rows, smallest_difference
 from probing.analysis.verdicts import verdict
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
@@ -47,12 +48,15 @@ class Comparison:
 
     `differences`: each further run, by its name, against the first. `right`, of shape (rows, runs): for each row that
     counts in all runs whether each run is right; it has no rows where a probe's answers are not right or wrong. `rows`,
-    of the same shape: the number of the row in each run's file.
+    of the same shape: the number of the row in each run's file. `changes` and `smallest`: of two runs, which answers
+    changed, and which difference these questions can show.
     """
 
     differences: list[Row]
     right: NDArray[np.bool_]
     rows: NDArray[np.int64]
+    changes: AnswerChanges | None = None
+    smallest: SmallestDifference | None = None
 
     def counts(self) -> dict[Pattern, int]:
         """Map each pattern that occurs to the number of its rows."""
@@ -351,17 +355,21 @@ def compared_results(*stored: tuple[int, str], part: Slice = OVERALL_SLICE) -> C
     of_all = compared_rows([runs[number] for number in numbers])
     numbered = {name: rows.assign(number=np.arange(len(rows))) for name, rows in of_all.items()}
     numbered = {name: _rows_of_part(rows, part) for name, rows in numbered.items()}
-    results = {name: rows.drop(columns="number") for name, rows in numbered.items()}
+    unread = ["number", *CHANGE_COLUMNS]  # by the differences
+    results = {name: rows.drop(columns=unread, errors="ignore") for name, rows in numbered.items()}
     probe = probe_named(runs[numbers[0]].benchmark.probe)
     differences, column = records(probe.compare(results)), probe.correctness.column
     if not column:
         nothing = np.empty((0, len(runs)), dtype=np.int64)
         return Comparison(differences, nothing.astype(bool), nothing)
-    shared = common_rows(numbered, column).values()
+    shared = common_rows(numbered, column)
+    are_two = len(shared) == 2
     return Comparison(
         differences,
-        np.stack([rows[column] for rows in shared], axis=1),
-        np.stack([rows["number"] for rows in shared], axis=1),
+        np.stack([rows[column] for rows in shared.values()], axis=1),
+        np.stack([rows["number"] for rows in shared.values()], axis=1),
+        AnswerChanges.of(shared, probe.has_log_probs) if are_two else None,
+        smallest_difference(shared, probe.correctness) if are_two else None,
     )
 
 
@@ -373,13 +381,17 @@ def _rows_of_part(rows: pd.DataFrame, part: Slice) -> pd.DataFrame:
 
 
 def compared_rows(runs: Sequence[Run]) -> dict[str, pd.DataFrame]:
-    """Read what a comparison needs, by the names of results: keys, compared columns and tags, in the files' order."""
-    return {name: _compared_rows(run) for name, run in zip(RESULT_NAMES, runs, strict=False)}
+    """Read what a comparison needs, by the names of results: keys, compared columns and tags, in the files' order.
+
+    Of two runs, it is also what they answered; option scores take most of the memory.
+    """
+    further = CHANGE_COLUMNS if len(runs) == 2 else ()
+    return {name: _compared_rows(run, further) for name, run in zip(RESULT_NAMES, runs, strict=False)}
 
 
-def _compared_rows(run: Run) -> pd.DataFrame:
+def _compared_rows(run: Run, further: Sequence[str]) -> pd.DataFrame:
     probe, columns = probe_named(run.benchmark.probe), item_rows.names(run)
-    needed = dict.fromkeys([*ROW_KEY, *probe.compared_columns(), *tag_columns(probe, columns)])
+    needed = dict.fromkeys([*ROW_KEY, *probe.compared_columns(), *tag_columns(probe, columns), *further])
     return item_rows.frame(run, [name for name in needed if name in columns])
 
 

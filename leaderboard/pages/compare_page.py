@@ -56,6 +56,7 @@ from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.links import PageLink, link
 from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS
 from probing.errors import ProbingError
+from probing.probes import probe_named
 
 OFFERS = "run-offers"  # the element with the names that the fields of the form suggest
 FEWEST_CHOICES = 4  # fields of the form; each further run adds one, until all are there
@@ -112,7 +113,8 @@ def _comparison_page(
     context = {
         **_chosen_runs(request, runs),
         **tables,
-        "verdict": verdict(sides, comparison.differences, pages.words.more),
+        "verdict": verdict(sides, comparison, probe_named(runs[0].benchmark.probe).ahead),
+        "changes": _changes(sides, comparison),
         "metric": metric,
         "second": f"Its {labels.within(metric)}" if len(sides) > 2 else sides[1]["name"],
         "averaged": _averaged(runs[0].benchmark, comparison.differences),
@@ -129,6 +131,14 @@ def _comparison_page(
         **what_is_cited(request, reference),
     }
     return render(request, "compare.html", context)
+
+
+def _changes(sides: Sequence[Side], comparison: Comparison) -> list[str]:
+    """Return what changed from the first to the second of two runs, in sentences."""
+    if comparison.changes is None:
+        return []
+    first, second = (side["name"] for side in sides)
+    return comparison.changes.in_words(first, second, comparison.differences[0])
 
 
 def _averaged(benchmark: Benchmark, differences: Sequence[Row]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.text import get_text_list
 
-from leaderboard.figures.comparisons import short_names
+from leaderboard.figures.comparisons import Comparison, short_names
 from leaderboard.figures.item_rows import Row
 from leaderboard.figures.scores import dimension_order
 from leaderboard.models import Run, Score
@@ -15,6 +15,7 @@ from leaderboard.probes.wording import Names, group_title
 from leaderboard.ui import charts, labels, spelled
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.charts.dot_plots import CERTAIN
+from probing.analysis.answer_changes import difference_in_words
 from probing.analysis.paired_tests import RESULT_NAMES
 from probing.analysis.verdicts import ALIKE, BETTER, WORSE
 
@@ -64,24 +65,12 @@ def is_certain(row: Row) -> bool:
 VERDICTS = {BETTER: "clearly better than", WORSE: "clearly worse than", ALIKE: "not clearly different from"}
 
 
-def verdict(runs: Sequence[Side], differences: Sequence[Row], more: str) -> str:
-    """Return the sentence with which a comparison begins; `more` is how it says that one run is ahead of another."""
+def verdict(runs: Sequence[Side], comparison: Comparison, ahead: str) -> str:
+    """Return the sentence with which a comparison begins; `ahead` is how the probe says it of two runs."""
     if len(runs) > 2:
         return " ".join([f"{best_of(runs)}.", *_against_first(runs)])
-    overall = next(row for row in differences if row["dimension"] == "overall")
-    turned = overall["difference"] < 0
-    behind, ahead = runs[::-1] if turned else runs
-    low, high = (-overall["high"], -overall["low"]) if turned else (overall["low"], overall["high"])
-    relations = [row["difference"] for row in differences if row["dimension"] == "relation"]
-    ahead_in = labels.ahead_in((-difference if turned else difference for difference in relations), "relation")
-    interval = f"95 % interval {_points(low)} to {_points(high)}"
-    where = f"({interval}); ahead {ahead_in}."
-    size = _points(abs(overall["difference"]))
-    if not overall["difference"]:
-        return f"No difference: both have {ahead['figure'].value:.3f}; {interval} points."
-    if is_certain(overall):
-        return f"{ahead['name']} {more.format(points=size, other=behind['name'])} {where}"
-    return f"No clear difference: {ahead['name']} is {size} points ahead of {behind['name']} {where}"
+    first, second = (run["name"] for run in runs)
+    return f"{difference_in_words(second, comparison.differences[0], ahead, comparison.smallest, first)}."
 
 
 def _against_first(runs: Sequence[Side]) -> list[str]:
@@ -104,12 +93,6 @@ def best_of(runs: Sequence[Side]) -> str:
     if len(best) > 1:
         return f"{' and '.join(best)} share the highest figure, {highest:.3f}"
     return f"{best[0]} has the highest figure of {len(runs)}, {highest:.3f}"
-
-
-def _points(share: float) -> str:
-    """Write a difference of shares in percentage points, in whole ones from ten on."""
-    points = 100 * share
-    return (f"{points:.0f}" if abs(points) >= 10 else f"{points:.1f}").replace("-", "\N{MINUS SIGN}")
 
 
 # The charts of a comparison that every probe has: values and differences by group, and relation by relation.

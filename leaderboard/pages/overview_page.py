@@ -1,6 +1,7 @@
 """/ : which models know what: the best one, a curve of scores against sizes, and a table of one topic or of all."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import nan
 from typing import Any
 from urllib.parse import urlencode
 
@@ -39,16 +40,13 @@ from leaderboard.ui.links import link, model_address
 from probing.analysis.breakdowns import split_group
 from probing.analysis.culture_metrics import PAIR_IN_LANGUAGE
 from probing.kinds import KINDS
+from probing.probes import probe_named
+from probing.probes.probe import finding, reached_without
 
 EVERY_TOPIC = "all"
 LEAST_MODELS = 10  # measured ones, of which the best is named
-# What a share of 0.44 in a metric says of a model; any other metric is named.
-ANSWERS = {
-    "accuracy": "answers {} of 100 questions right",
-    "p_at_1": "answers {} of 100 questions right",
-    "specificity": "prefers the more specific answer in {} of 100 pairs",
-    "superiority": "finds a true sentence more plausible than a false one in {} of 100 cases",
-}
+# What is reached without a model, by its name in a column's references.
+WITHOUT_MODEL = {"chance": "guessing", "commonest": "always the commonest answer"}
 # The filters, by the names of their parameters: what each is called, and the titles of its choices.
 FACETS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "kind": ("Type", {kind: facts.title for kind, facts in KINDS.items()}),
@@ -284,7 +282,7 @@ def _answer(column: Column) -> dict[str, Any]:
         "asked": _asked(column),
         "models": len(figures),
         "least": LEAST_MODELS,
-        "without_model": _without_model(column) if are_shares else {},
+        "without_model": reached_without(_without_model(column)) if are_shares else "",
     }
     if not are_shares or len(figures) < LEAST_MODELS:
         return answer
@@ -295,8 +293,7 @@ def _answer(column: Column) -> dict[str, Any]:
         "best": best,
         "best_name": _name(best),
         "best_address": model_address(best.hub_id),
-        "does": _in_words(column, best.value),
-        "interval": "" if best.low is None else f"{100 * best.low:.0f} to {100 * best.high:.0f}",
+        "does": _in_words(column, best),
         "basis": _basis(column, best),
         "second_name": _name(second),
         "fewer": f"{fewer:.1f} fewer" if fewer >= 0.05 else "as many",
@@ -310,18 +307,17 @@ def _name(figure: Figure) -> str:
     return f"{name} ({figure.weights})" if figure.weights else name
 
 
-def _in_words(column: Column, value: float) -> str:
-    title = labels.within(pages_of(column.version).metric_label(column.metric))
-    return ANSWERS.get(column.metric, f"reaches {{}} of 100 in {title}").format(f"{100 * value:.0f}")
+def _in_words(column: Column, figure: Figure) -> str:
+    """Return what a model does, beside what is reached without one."""
+    probe, pages = probe_named(column.version.probe), pages_of(column.version)
+    other = f"reaches {{share}} in {labels.within(pages.metric_label(column.metric))}"
+    finds = probe.finds if column.metric == probe.main_metric else other
+    ends = (nan, nan) if figure.low is None else (figure.low, figure.high)
+    return finding(finds, figure.value, ends, figure.n, _without_model(column))
 
 
-def _without_model(column: Column) -> dict[str, Any]:
-    """Return what guessing does and reaches of 100, and the commonest answer where that is something else."""
-    values = {name: value for name, value in column.references.items() if name != "human"}
-    reached = {name: f"{100 * value:.0f}" for name, value in values.items()}
-    if reached.get("commonest") == reached.get("chance"):
-        reached.pop("commonest", None)
-    return {**reached, "does": {name: _in_words(column, value) for name, value in values.items()}}
+def _without_model(column: Column) -> dict[str, float]:
+    return {way: column.references[name] for name, way in WITHOUT_MODEL.items() if name in column.references}
 
 
 def _basis(column: Column, figure: Figure) -> str:

@@ -275,7 +275,6 @@ WORDS = AnswerWords(
     one_prefers="prefers the finer answer",
     several_prefer="prefer the finer answer",
     other="prefers the coarser answer",
-    more="prefers the finer answer {points} points more often than {other}",
     both_true=True,
     sure="Coarser answer, preferred most",
     sure_note=(

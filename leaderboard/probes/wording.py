@@ -227,9 +227,8 @@ class AnswerWords(NamedTuple):
     """What pages call the answers that count and those that do not, which may be true as well.
 
     `answer`: the heading of the answers that count. `one_prefers`, `several_prefer` and `other`: what a sentence says
-    of models that gave such an answer, and of one that did not. `more`: how a comparison says that one run is ahead of
-    another. `both_true`: answers have no marks of right and wrong, as either is true. `sure` is the title of the
-    list of surprising answers on the page of a run, with a note.
+    of models that gave such an answer, and of one that did not. `both_true`: answers have no marks of right and wrong,
+    as either is true. `sure` is the title of the list of surprising answers on the page of a run, with a note.
     """
 
     right: str = "right"
@@ -238,7 +237,6 @@ class AnswerWords(NamedTuple):
     one_prefers: str = "is right"
     several_prefer: str = "are right"
     other: str = "is wrong"
-    more: str = "knows {points} points more than {other}"
     both_true: bool = False
     sure: str = "Wrong, and sure of it"
     sure_note: str = (

@@ -5,7 +5,7 @@ stayed the same: the sum over the options of p · log(p / q), with p of the firs
 probabilities are the softmax of the option scores.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from probing.analysis.intervals import Z
 from probing.analysis.option_scores import all_exact
 from probing.analysis.paired_tests import SLACK, ResultRows, SmallestDifference, shared_rows
 from probing.analysis.verdicts import ALIKE, verdict
-from probing.arrays import Bools, Floats
+from probing.arrays import Bools, Floats, Ints
 from probing.errors import BadInput
 
 LOST, GAINED = "lost", "gained"
@@ -67,9 +67,12 @@ class AnswerChanges(NamedTuple):
             return counts
         return counts._replace(options=len(divergences), divergence=float(divergences.mean()))
 
-    def in_words(self, first: str, second: str) -> list[str]:
-        """Return a sentence for each figure that there is, given what the two results are called."""
-        sentences = []
+    def in_words(self, first: str, second: str, overall: Mapping[str, float]) -> list[str]:
+        """Return a sentence for each figure that there is.
+
+        `first`, `second`: what the two results are called. `overall`: the row of `paired_tests.compare` for all items.
+        """
+        sentences = [f"{second} lost {overall[LOST]:,} that {first} has, and gained {overall[GAINED]:,}."]
         if self.answers:
             share = self.changed / self.answers
             sentences.append(f"{100 * share:.1f} % of the answers changed ({self.changed:,} of {self.answers:,}).")
@@ -101,7 +104,7 @@ def option_divergences(first: pd.Series, second: pd.Series) -> Floats:
     return np.maximum(divergences[finite], 0)
 
 
-def _log_shares(scores: Floats, starts: Floats, sizes: Floats) -> Floats:
+def _log_shares(scores: Floats, starts: Ints, sizes: Ints) -> Floats:
     """Return the logarithms of the softmax within each row's options."""
     centred = scores - np.repeat(np.maximum.reduceat(scores, starts), sizes)
     log_shares: Floats = centred - np.repeat(np.log(np.add.reduceat(np.exp(centred), starts)), sizes)
@@ -180,5 +183,5 @@ def points(share: float) -> str:
 def most_certain_first(differences: pd.DataFrame) -> pd.DataFrame:
     """Return the differences in groups, those with the smallest p first, and of equals the largest."""
     groups = differences[differences["dimension"] != OVERALL]
-    order: Sequence[int] = np.lexsort([-groups["difference"].abs(), groups["p"]]).tolist()
-    return groups.iloc[order]
+    by_size = groups.sort_values("difference", key=lambda differences: -differences.abs(), kind="stable")
+    return by_size.sort_values("p", kind="stable")

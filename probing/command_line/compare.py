@@ -137,8 +137,7 @@ class Compared:
     @property
     def lines(self) -> list[str]:
         """What changed, in sentences."""
-        lost, gained = (self.overall[name] for name in (LOST, GAINED))
-        lines = [f"{B} lost {lost:,} that {A} has, and gained {gained:,}.", *self.changes.in_words(A, B)]
+        lines = self.changes.in_words(A, B, self.overall)
         scored = [rows for rows in self.counted.values() if SCORE in rows]
         return [*lines, *([mean_change_in_words(*scored)] if len(scored) == 2 else [])]
 

@@ -90,19 +90,6 @@ class Probe(ABC):
         return compare(results, shared_tags(cls, results), cls.correctness)
 
     @classmethod
-    def finding(cls, value: float, interval: tuple[float, float], n: float, without_model: Mapping[str, float]) -> str:
-        """Return what a model does, in words: "knows 49 % (41 to 57) of these 155 facts; guessing 13 %".
-
-        `without_model`: what is reached without it, by how; what is equal to the one before it is not said again.
-        """
-        low, high = interval
-        share = percent(value) if isnan(low) else f"{percent(value)} ({percent(low)[:-2]} to {percent(high)[:-2]})"
-        others: dict[str, str] = {}
-        for way, reached in without_model.items():
-            others.setdefault(percent(reached), f"{way} {percent(reached)}")
-        return "; ".join(filter(None, [cls.finds.format(share=share, n=f"{n:,.0f}"), ", ".join(others.values())]))
-
-    @classmethod
     def compared_columns(cls) -> list[str]:
         """Return the columns that a comparison reads beside the key and the tags."""
         return [cls.correctness.column, "subject_id"] if cls.correctness.column else []
@@ -163,6 +150,26 @@ class Probe(ABC):
     def why_not(self, relation: Relation) -> str:
         """Return why this relation cannot be asked, or an empty text if it can."""
         return ""
+
+
+def finding(
+    finds: str, value: float, interval: tuple[float, float], n: float, without_model: Mapping[str, float]
+) -> str:
+    """Return what a model does, in words: "knows 49 % (41 to 57) of these 155 facts; guessing 13 %".
+
+    `finds`: as `Probe` has it. `without_model`: what is reached without the model, by how.
+    """
+    low, high = interval
+    share = percent(value) if isnan(low) else f"{percent(value)} ({percent(low)[:-2]} to {percent(high)[:-2]})"
+    return "; ".join(filter(None, [finds.format(share=share, n=f"{n:,.0f}"), reached_without(without_model)]))
+
+
+def reached_without(figures: Mapping[str, float]) -> str:
+    """Return what is reached without a model; a way that reaches as much as the one before it is left out."""
+    ways: dict[str, str] = {}
+    for way, value in figures.items():
+        ways.setdefault(percent(value), f"{way} {percent(value)}")
+    return ", ".join(ways.values())
 
 
 def percent(share: float) -> str:

@@ -200,7 +200,7 @@ def with_texts(facts: pd.DataFrame, results: Mapping[str, pd.DataFrame]) -> pd.D
     found = facts.merge(places, on=["relation", "fact"])
     texts: dict[tuple[str, int], tuple[str, list[str], str]] = {}
     for file, part in found.groupby(FILE):
-        texts |= {(str(file), line): text for line, text in _texts(Path(file), set(part[LINE]))}
+        texts |= {(str(file), line): text for line, text in _texts(Path(str(file)), set(part[LINE]))}
     of_facts = [texts[place] for place in zip(found[FILE], found[LINE], strict=True)]
     answers = {
         side: [options[int(answer)] if len(options) > 1 and answer else answer for answer, (_, options, _) in both]

@@ -29,6 +29,7 @@ from probing.errors import BadInput
 from probing.extras import graph_objects
 from probing.files.folders import new_folder, replaced_folder
 from probing.probes import probe_named
+from probing.probes.probe import finding
 from probing.results.checkpoint import partial_folder
 from probing.results.compared import PairedDifferences, refuse_other_benchmarks
 from probing.results.rows import (
@@ -144,11 +145,10 @@ class Result:
         parts = pairs if has_several else scores[scores["dimension"] == OVERALL]
         sentences = []
         for group, own in parts.groupby("group", sort=False):
-            by_metric = own.set_index("metric")
-            if probe.main_metric in by_metric.index:
-                main = by_metric.loc[probe.main_metric]
-                reached = {way: by_metric["value"][of] for way, of in WITHOUT_MODEL.items() if of in by_metric.index}
-                sentence = probe.finding(main["value"], (main["low"], main["high"]), main["n"], reached)
+            figures = {row["metric"]: row for row in own.to_dict("records")}
+            if main := figures.get(probe.main_metric):
+                reached = {way: figures[metric]["value"] for way, metric in WITHOUT_MODEL.items() if metric in figures}
+                sentence = finding(probe.finds, main["value"], (main["low"], main["high"]), main["n"], reached)
                 sentences.append(f"{name}{f' ({group})' if has_several else ''} {sentence}.")
         return sentences
 

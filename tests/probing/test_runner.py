@@ -24,6 +24,7 @@ from probing.settings import Settings
 from probing.time_left import Length, WorkEstimate, estimate_work
 from tests.conftest import BearFolder
 from tests.fakes import FAKE_CARD, FakeModel
+from tests.tiny_models import build_bert
 
 
 def test_it_returns_scores_and_items(benchmark: Benchmark, model: FakeModel) -> None:
@@ -161,6 +162,21 @@ def test_the_same_finished_run_is_returned_and_not_measured_again(
     assert again.usage.statements == 0
     assert result.record == json.loads(json.dumps(first.record))
     pd.testing.assert_frame_equal(result.scores, first.scores)
+
+
+def test_the_files_of_a_model_tell_that_its_run_is_finished_before_it_is_loaded(
+    benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(*_: Any, **__: Any) -> None:
+        raise ModelNotFound("It is loaded.", "")
+
+    folder, out = build_bert(tmp_path / "model"), tmp_path / "out"
+    first = run(str(folder), benchmark, out=out, progress=False)
+    monkeypatch.setattr(probing, "load", load)
+    assert run(str(folder), benchmark, out=out, progress=False).record == json.loads(json.dumps(first.record))
+    (folder / "config.json").write_text((folder / "config.json").read_text() + "\n", encoding="utf-8")
+    with pytest.raises(ModelNotFound, match="It is loaded"):
+        run(str(folder), benchmark, out=out, progress=False)
 
 
 OTHER_RUNS: dict[str, tuple[FakeModel, dict[str, Any], str]] = {

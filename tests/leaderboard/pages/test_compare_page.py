@@ -1,13 +1,14 @@
 """/compare/ : by run or by model, two to eight of them, what cannot be compared, and what was found."""
 
 import re
-from typing import Any
 
+import numpy as np
 import pytest
 from django.test import Client
 
 from leaderboard.figures.comparisons import (
     REASONS,
+    Comparison,
     compared,
     disagreements,
     read_answers,
@@ -17,19 +18,16 @@ from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.pages.compare_page import PATTERNS_OFFERED
 from leaderboard.pages.comparison_words import Side, verdict
 from leaderboard.probes.probe_pages import PREDICTION
-from leaderboard.probes.wording import RIGHT_OR_WRONG
 from leaderboard.ui import charts
 from leaderboard.ui.charts.basics import Point
-from probing.analysis.paired_tests import RESULT_NAMES
+from probing.analysis.paired_tests import RESULT_NAMES, SmallestDifference
 from probing.analysis.verdicts import ALIKE, BETTER, WORSE
-from probing.analysis.verdicts import verdict as verdict_on
+from probing.probes.probe import Probe
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.pages.html_table import Tables
 from tests.leaderboard.ui.charts.plotted import plotted
-
-MORE = RIGHT_OR_WRONG.more
 
 
 @pytest.fixture
@@ -280,10 +278,11 @@ def test_outliers_of_the_scatter_plot_are_named() -> None:
     assert [label.text for label in plot.layout.annotations] == ["far", "near"]
 
 
-def rows(difference: float, low: float, high: float, p: float) -> list[dict[str, Any]]:
-    found = verdict_on(difference, p)
-    overall = {"dimension": "overall", "difference": difference, "low": low, "high": high, "verdict": found}
-    return [overall, *({"dimension": "relation", "difference": value} for value in (0.1, 0.2, -0.1, 0.0))]
+def comparison(difference: float, low: float, high: float, p: float, smallest: float = 0.04) -> Comparison:
+    """A comparison of two runs of which only the overall difference is known."""
+    overall = {"difference": difference, "low": low, "high": high, "p_holm": p}
+    nothing = np.empty((0, 2), dtype=np.int64)
+    return Comparison([overall], nothing.astype(bool), nothing, smallest=SmallestDifference(smallest, float("nan"), 1))
 
 
 def sides(*values: float) -> list[Side]:
@@ -294,40 +293,49 @@ def sides(*values: float) -> list[Side]:
 
 
 @pytest.mark.parametrize(
-    ("differences", "sentence"),
+    ("found", "sentence"),
     [
+        (comparison(0.27, 0.2, 0.34, 0.001), "B knows 27 points more than A (20 to 34), p = 0.001."),
+        (comparison(-0.27, -0.34, -0.2, 1e-9), "B knows 27 points less than A ({minus}34 to {minus}20), p < 0.0001."),
         (
-            rows(0.27, 0.2, 0.34, 0.001),
-            "B knows 27 points more than A (95 % interval 20 to 34); ahead in 2 of 4 relations, level in 1.",
+            comparison(0.01, -0.02, 0.04, 0.4),
+            "B knows 1.0 points more than A ({minus}2.0 to 4.0): cannot be told apart; differences of 4.0 points would "
+            "be.",
         ),
         (
-            rows(-0.27, -0.34, -0.2, 0.001),
-            "A knows 27 points more than B (95 % interval 20 to 34); ahead in 1 of 4 relations, level in 1.",
-        ),
-        (
-            rows(0.01, -0.02, 0.04, 0.4),
-            "No clear difference: B is 1.0 points ahead of A (95 % interval {minus}2.0 to 4.0); "
-            "ahead in 2 of 4 relations, level in 1.",
+            comparison(0, -0.05, 0.05, 1, smallest=0),
+            "B knows 0.0 points more than A ({minus}5.0 to 5.0): both are right and wrong on the same items.",
         ),
     ],
 )
-def test_two_runs_have_their_difference_in_points(differences: list[dict[str, Any]], sentence: str) -> None:
-    assert verdict(sides(0.3, 0.5), differences, MORE) == sentence.replace("{minus}", "\N{MINUS SIGN}")
+def test_two_runs_have_their_difference_in_points(found: Comparison, sentence: str) -> None:
+    assert verdict(sides(0.3, 0.5), found, Probe.ahead) == sentence.replace("{minus}", "\N{MINUS SIGN}")
 
 
-def test_runs_with_the_same_figure_are_level() -> None:
-    level = verdict(sides(0.4, 0.4), rows(0.0, -0.05, 0.05, 1.0), MORE)
-    assert level == "No difference: both have 0.400; 95 % interval \N{MINUS SIGN}5.0 to 5.0 points."
-    assert (
-        verdict(sides(0.4, 0.4, 0.3), rows(0.0, -0.05, 0.05, 1.0), MORE) == "A and B share the highest figure, 0.400."
+def test_runs_with_the_same_figure_share_the_highest() -> None:
+    level = verdict(sides(0.4, 0.4, 0.3), comparison(0, -0.05, 0.05, 1), Probe.ahead)
+    assert level == "A and B share the highest figure, 0.400."
+
+
+def test_two_runs_have_their_changed_answers_and_the_divergence_of_their_options(client: Client, site: Site) -> None:
+    page = client.get(address([site.first, site.second]))
+    lost, answers, divergence = page.context["changes"]
+    overall = csv_rows(client, address([site.first, site.second]), "differences")[0]
+    assert lost == f"second lost {overall['lost']} that first has, and gained {overall['gained']}."
+    first, second = (
+        make.stored_rows(run).set_index(["relation", "template", "index"]) for run in (site.first, site.second)
     )
+    changed = int((first["prediction_label"] != second["prediction_label"].reindex(first.index)).sum())
+    assert answers.endswith(f"of the answers changed ({changed} of {len(first)}).")
+    assert divergence.startswith("KL divergence from first to second over the options: ")
+    assert all(sentence in page.content.decode() for sentence in (lost, answers, divergence))
 
 
 def test_of_several_runs_the_best_is_named_and_those_that_clearly_differ_from_the_first() -> None:
     first, *others = sides(0.3, 0.5, 0.4, 0.31, 0.1)
     for run, found in zip(others, (BETTER, BETTER, ALIKE, WORSE), strict=True):
         run["against_first"] = {"verdict": found}
-    assert verdict([first, *others], [], MORE) == (
+    assert verdict([first, *others], comparison(0.2, 0.1, 0.3, 0.01), Probe.ahead) == (
         "B has the highest figure of 5, 0.500. B and C are clearly better than A. E is clearly worse than A. "
         "D is not clearly different from A."
     )

@@ -341,10 +341,11 @@ def test_the_answer_names_the_best_of_ten_models_with_its_unit_and_its_populatio
     figures = sorted((float(row["small"]) for row in csv_rows(client, "/")), reverse=True)
     best, second, *_ = csv_rows(client, "/")
     sentence = answer(client)
-    assert sentence.startswith(
-        f"{best['model'][4:]} answers {100 * figures[0]:.0f} of 100 questions right; guessing 30."
+    assert re.match(
+        rf"{best['model'][4:]} knows {100 * figures[0]:.0f} % \(\d+ to \d+\) of these 6 facts; guessing 30 %\. ",
+        sentence,
     )
-    assert "Best of the 10 models measured here on small: share of 6 questions, 95 % interval " in sentence
+    assert "Best of the 10 models measured here on small: share of 6 questions. " in sentence
     assert f"The next, {second['model'][4:]}, has {100 * (figures[0] - figures[1]):.1f} fewer" in sentence
     assert page(client).index("<figure") < page(client).index("<table")
 
@@ -356,8 +357,8 @@ def test_of_fewer_than_ten_models_none_is_named_and_the_table_leads(client: Clie
         make.finished(tiny, 0.6, make.model(f"org/m-{number}"))
         make.published(tiny, 0.9)
     assert answer(client) == (
-        "So far 9 models are measured here on Tiny; from 10 on, the best of them is named here. Guessing answers 13 of "
-        "100 questions right, always giving the commonest answer 34."
+        "So far 9 models are measured here on Tiny; from 10 on, the best of them is named here. Without a model: "
+        "guessing 13 %, always the commonest answer 34 %."
     )
     assert page(client).index("<table") < page(client).index("<figure")
 
