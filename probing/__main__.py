@@ -36,7 +36,7 @@ COMMANDS = {
         "count which answers a model gives, by language",
     ),
     "diversity": ("probing.command_line.benchmarks:add_diversity", "count which cultures a data set's facts are about"),
-    "curate": ("probing.curation.command:add_options", "make a benchmark from Wikidata"),
+    "curate": ("probing.command_line.curate:add_curate", "make a benchmark from Wikidata, as a file says"),
     "lm-eval": (
         "probing.command_line.lm_eval_command:add_lm_eval",
         "run lm-evaluation-harness with --model clozeboard",

@@ -5,8 +5,9 @@ become errors like others.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 
 HIDDEN = "***"
 SECRETS = re.compile(
@@ -18,7 +19,20 @@ SECRETS = re.compile(
 )
 # A name that announces a secret, with its value; only for the output of other programs, as it hides much else.
 ASSIGNMENTS = re.compile(r"(?i:(?:token|secret|password|authorization)\S{0,40}\s{0,9}[=:]\s*)\S+")
+NEARNESS = 0.6  # from 0 to 1: how alike a wrong name and a right one must be for the latter to be suggested
 AGAIN = "Load it with AutoTokenizer and save it with save_pretrained."
+
+
+def nearest(name: str, names: Iterable[str], nearness: float = NEARNESS) -> str:
+    """Return the one of the names of which this is probably a misspelling, or an empty text."""
+    return next(iter(get_close_matches(name, sorted(names), 1, nearness)), "")
+
+
+def suggestion(name: str, names: Iterable[str]) -> str:
+    """Return the next step of whoever gave a name that is none of these."""
+    names = sorted(names)
+    near = nearest(name, names)
+    return f"Did you mean {near!r}?" if near else f"Choose from: {', '.join(names)}."
 
 
 class ProbingError(Exception):

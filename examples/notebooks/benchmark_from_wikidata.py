@@ -14,7 +14,7 @@
 #
 # Which river flows on which continent? Wikidata knows, and the command `curate` asks it with SPARQL. It sends one
 # request at a time with a second between two, and keeps every answer in a file, so that no query is sent twice.
-# [Benchmarks from Wikidata](../curation.md) explains the five kinds of benchmarks and all rules.
+# [Benchmarks from Wikidata](../curation.md) explains the kinds of benchmarks and all rules.
 # %%
 import json
 from pathlib import Path
@@ -28,9 +28,15 @@ ENDPOINT = "https://query.wikidata.org/sparql"
 # In a terminal, the same words follow `clozeboard`.
 
 # %%
-facts = ["--property", "P30", "--template", "P30=[X] is located in [Y].", "--per-answer", "2"]
-files = ["--cache", "answers.sqlite", "--out", "continents"]
-main(["curate", "multiple-choice", *facts, *files, "--endpoint", ENDPOINT])
+PLAN = f"""
+kind: multiple-choice
+properties: [P30]
+per_answer: 2
+templates: {{P30: "[X] is located in [Y]."}}
+endpoint: {{url: {ENDPOINT}}}
+"""
+Path("continents.yaml").write_text(PLAN, encoding="utf-8")
+main(["curate", "continents.yaml", "--cache", "answers.sqlite", "--out", "continents"])
 # %% [markdown]
 # The folder has the form of any other benchmark. Its manifest says what became of every fact that was found.
 

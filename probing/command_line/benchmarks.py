@@ -14,8 +14,8 @@ from probing.benchmark import Benchmark
 from probing.catalog import CATALOG, benchmarks_folder, download, how_checked, known_name, named_folder, open_benchmark
 from probing.command_line.exit_codes import program
 from probing.command_line.printing import print_by_dimension, print_lines, print_table, write_csv
-from probing.curation.command import add_endpoint_options, open_endpoint
 from probing.curation.cultures import Culture, country_ids, members, read_countries, read_culture
+from probing.curation.plan_file import Servers
 from probing.errors import BadInput
 from probing.formats.lama import holds_triples, read_triples
 from probing.papers.declarations import printed_figures, read_paper
@@ -152,7 +152,6 @@ def add_diversity(parser: argparse.ArgumentParser) -> None:
     add("--countries", type=Path, metavar="FILE", help="lines of an id and, behind tabs, the ids of its countries")
     add("--wikidata", action="store_true", help="ask Wikidata which subjects and objects belong to the culture")
     add("--csv", type=Path, metavar="FILE", help="write the table to a CSV file as well")
-    add_endpoint_options(parser)
     parser.set_defaults(command=print_diversity)
 
 
@@ -227,7 +226,7 @@ def _places(arguments: argparse.Namespace, facts: Collection[Fact]) -> CulturePl
     ids = {id for fact in facts for id in (fact.subject, *fact.objects) if re.fullmatch(r"Q[1-9]\d*", id)}
     if not ids:
         raise BadInput(f"{arguments.benchmark} has no ids of Wikidata.", "Give --countries FILE.")
-    with open_endpoint(arguments) as endpoint:
+    with Servers().opened() as endpoint:
         return CulturePlaces(culture.name, members(endpoint, culture, ids), ids)
 
 

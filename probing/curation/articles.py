@@ -30,7 +30,7 @@ class Articles:
 
     def __post_init__(self) -> None:
         if "{site}" not in self.url:
-            raise BadInput(f"{self.url!r:.80} has no {{site}}.", f"Give --wikipedia such as {WIKIPEDIA}.")
+            raise BadInput(f"{self.url!r:.80} has no {{site}}.", f"Write wikipedia: {WIKIPEDIA}.")
 
     def weights(self, articles: Iterable[Article], by: SortKey) -> dict[Article, int]:
         """Return the bytes or the number of edits of each article that exists."""

@@ -15,7 +15,6 @@ from probing.curation.facts import (
     ancestors,
     facts_query,
     label_of,
-    option,
     parents,
     parents_query,
     subjects_of,
@@ -50,21 +49,19 @@ USUAL_DOMAINS = {
 
 @dataclass(frozen=True)
 class MultipleChoicePlan:
-    """Settings for the curation of multiple choice. `templates` and `domains` by property replace Clozeboard's own."""
+    """Settings for the curation of multiple choice.
 
-    properties: tuple[str, ...] = field(metadata=option("such as P36", flag="--property", metavar="ID"))
-    answers: int = field(default=60, metadata=option("the most options of a relation"))
-    per_answer: int = field(default=6, metadata=option("the most items of each answer"))
-    least_sitelinks: int = field(default=30, metadata=option("the fewest sitelinks of a subject"))
-    language: str = field(default="en", metadata=option("the language of names and sentences", metavar="CODE"))
-    templates: Mapping[str, Sequence[str]] = field(
-        default_factory=dict,
-        metadata=option("such as 'P36=[Y] governs [X].'; may be repeated", flag="--template", metavar="ID=TEXT"),
-    )
-    domains: Mapping[str, Sequence[str]] = field(
-        default_factory=dict,
-        metadata=option("such as P36=Geographic; may be repeated", flag="--domain", metavar="ID=NAME"),
-    )
+    `answers`: the most options of a relation, each with `per_answer` items at most. `least_sitelinks`: of a subject.
+    `templates` and `domains` by property replace Clozeboard's own.
+    """
+
+    properties: tuple[str, ...]
+    answers: int = 60
+    per_answer: int = 6
+    least_sitelinks: int = 30
+    language: str = "en"
+    templates: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    domains: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         wordings.check_properties((*self.properties, *self.templates, *self.domains))

@@ -15,7 +15,7 @@ from typing import Any
 
 from probing.curation import wordings
 from probing.curation.articles import Article, Articles, SortKey
-from probing.curation.cultures import Culture, CulturePair
+from probing.curation.cultures import KNOWN_PAIRS, Culture, CulturePair, known_pair
 from probing.curation.facts import (
     NOT_AN_ITEM,
     SUBCLASS,
@@ -23,13 +23,12 @@ from probing.curation.facts import (
     Parents,
     TripleCounts,
     ancestors,
-    option,
     parents,
     parents_query,
     write_lines,
     write_manifest,
 )
-from probing.curation.predicates import PREDICATES, Predicate, choose
+from probing.curation.predicates import Predicate, choose
 from probing.curation.wikidata import EXAMPLE_ITEM, Endpoint, Query, articles, chunks, item_number
 from probing.errors import BadInput
 from probing.files.folders import new_folder
@@ -50,33 +49,19 @@ Fact = dict[str, Any]
 class CulturePlan:
     """What a curation of culture pairs is to contain.
 
-    `own`: the user's own predicates, which go before those that ship. `stricter`: with the rules of this project beside
-    those of DLAMA's authors. `templates`: a folder of templates that replace
-    those of the predicates' entries.
+    `predicates`: by default the user's `own`, which go before those that ship, or else all that ship. `at_most`:
+    subjects of a predicate and culture. `sort`: what makes the subject of an article well known. `stricter`: with the
+    rules of this project beside those of DLAMA's authors. `templates`: a folder with <language>/templates.jsonl, which
+    replace those of the predicates' entries.
     """
 
-    pairs: tuple[CulturePair, ...]
-    predicates: tuple[str, ...] = field(
-        default=(),
-        metadata=option(
-            f"properties of Wikidata; default: those of --predicate-file, or else all {len(PREDICATES)}",
-            flag="--predicate",
-            metavar="ID",
-        ),
-    )
-    at_most: int = field(default=1000, metadata=option("the most subjects of a predicate and culture"))
-    sort: SortKey = field(default="size", metadata=option("what makes the subject of an article well known"))
-    least_sitelinks: int = field(default=0, metadata=option("the fewest sitelinks of a subject, 0 in the paper"))
-    stricter: bool = field(
-        default=False,
-        metadata=option(
-            "leave out historical countries and the voice, and ask for values that hold now where they end"
-        ),
-    )
-    templates: Path | None = field(
-        default=None,
-        metadata=option("a folder with <language>/templates.jsonl; default: those of the predicates", metavar="DIR"),
-    )
+    pairs: tuple[CulturePair, ...] = field(default_factory=lambda: tuple(map(known_pair, KNOWN_PAIRS)))
+    predicates: tuple[str, ...] = ()
+    at_most: int = 1000
+    sort: SortKey = "size"
+    least_sitelinks: int = 0
+    stricter: bool = False
+    templates: Path | None = None
     own: Mapping[str, Predicate] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -84,7 +69,7 @@ class CulturePlan:
         names = [pair.name for pair in self.pairs]
         if TEMPLATES_FOLDER in names or len(set(names)) < len(names):
             raise BadInput(
-                f"Pairs cannot be called {', '.join(names)}.", f"Each needs a --name that is not {TEMPLATES_FOLDER}."
+                f"Pairs cannot be called {', '.join(names)}.", f"Each needs a name that is not {TEMPLATES_FOLDER}."
             )
         if self.at_most < 1:
             raise BadInput(f"at_most cannot be {self.at_most}.", "Give 1 or more.")

@@ -65,9 +65,9 @@ def new_pair(name: str, culture_names: Sequence[str], languages: Sequence[str]) 
         raise BadInput(f"{name!r} cannot be the name of a pair.", "Use letters, digits and '-'.")
     cultures = tuple(map(read_culture, culture_names))
     if len({culture.region for culture in cultures}) < max(len(cultures), 2):
-        raise BadInput("A pair needs two cultures or more, of different regions.", "Give two --culture.")
+        raise BadInput("A pair needs two cultures or more, of different regions.", "Write cultures: [arab, west].")
     if not languages:
-        raise BadInput("A pair needs a language.", "Give --languages such as: ar en.")
+        raise BadInput("A pair needs a language.", "Write languages: [ar, en].")
     wordings.check_languages(languages)
     return CulturePair(name, cultures, tuple(dict.fromkeys(languages)))
 

@@ -1,4 +1,4 @@
-"""What all curations share: options, facts of a property, what is above an item, and an account of every triple.
+"""What all curations share: facts of a property, what is above an item, and an account of every triple.
 
 From facts about well-known subjects multiple choice, graphs and pairs are chosen. What stands above an item are its
 superclasses, wholes or territories, found by following one property upwards. The account counts what became of every
@@ -31,15 +31,6 @@ SUBCLASS, TERRITORY, PART = "P279", "P131", "P361"
 HIGHEST = 30  # levels; Wikidata's longest chains of classes are shorter
 MANIFEST = "manifest.json"
 NOT_AN_ITEM = "the object is unknown or not an item"
-
-
-def option(help: str, *, flag: str = "", metavar: str = "N") -> Mapping[str, str]:
-    """Return the metadata of a field of a plan that is an option of the command line.
-
-    A plan is a dataclass with the settings of a curation. The name, type and default of an option are those of the
-    field; `flag`: its name if it is another. Numbers and texts add their default to the help text.
-    """
-    return {"help": help, "flag": flag, "metavar": metavar}
 
 
 @dataclass(frozen=True)
@@ -169,7 +160,7 @@ def write_manifest(
     """Write `manifest.json`; a query about many items stands there once, with one item and the number of requests."""
     queries = [{"times": times, "text": text} for text, times in sorted(endpoint.shapes.items())]
     content = {
-        "command": f"python -m probing curate {kind}",
+        "kind": kind,
         "endpoint": endpoint.url,
         "asked": endpoint.cache.answer_period(),
         "settings": settings,

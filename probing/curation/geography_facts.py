@@ -8,7 +8,7 @@ as in the paper, a model may judge how acceptable a sentence with its answer is.
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -19,7 +19,6 @@ from probing.curation.facts import (
     NOT_AN_ITEM,
     TripleCounts,
     label_of,
-    option,
     write_json,
     write_lines,
     write_manifest,
@@ -77,16 +76,15 @@ PLACE_KINDS = {
 
 @dataclass(frozen=True)
 class GeographyPlan:
-    """Settings for the curation of geography facts. The paper takes the first 100 to 200 places of a kind."""
+    """Settings for the curation of geography facts.
 
-    fact_types: tuple[str, ...] = field(
-        default=tuple(FACT_TYPES),
-        metadata=option(f"types of facts; default: all {len(FACT_TYPES)}", flag="--fact-type", metavar="NAME"),
-    )
-    top: int = field(default=200, metadata=option("the number of best-known places of each kind"))
-    aliases: bool = field(
-        default=False, metadata=option("also write the other English names of all places and objects, which count too")
-    )
+    `top`: how many of the best-known places of each kind are taken, 100 to 200 in the paper. `aliases`: also write the
+    other English names of all places and objects, which count too.
+    """
+
+    fact_types: tuple[str, ...] = tuple(FACT_TYPES)
+    top: int = 200
+    aliases: bool = False
 
     def __post_init__(self) -> None:
         if unknown := [name for name in self.fact_types if name not in FACT_TYPES]:
@@ -124,7 +122,7 @@ def curate(endpoint: Endpoint, plan: GeographyPlan, folder: Path) -> None:
                 "subjects": len(typed_triples),
             }
         if not triples:
-            raise BadInput(f"{endpoint.url} has no such places.", "Check --endpoint and the fact types.")
+            raise BadInput(f"{endpoint.url} has no such places.", "Check the endpoint and the fact types.")
         write_lines(new / FILES[0], triples)
         if plan.aliases:
             (new / ALIASES).write_text(_aliases(endpoint, triples), encoding="utf-8")

@@ -11,7 +11,6 @@ from probing.curation.facts import (
     TripleCounts,
     facts_query,
     label_of,
-    option,
     subjects_of,
     write_json,
     write_manifest,
@@ -30,15 +29,15 @@ BEYOND_BEST_KNOWN = "beyond the best known subjects"
 
 @dataclass(frozen=True)
 class GraphPlan:
-    """Settings for the curation of a knowledge graph. `templates`: at most one sentence by property."""
+    """Settings for the curation of a knowledge graph.
 
-    properties: tuple[str, ...] = field(metadata=option("such as P36", flag="--property", metavar="ID"))
-    at_most: int = field(default=5000, metadata=option("the most triples of a property"))
-    least_sitelinks: int = field(default=30, metadata=option("the fewest sitelinks of a subject"))
-    templates: Mapping[str, Sequence[str]] = field(
-        default_factory=dict,
-        metadata=option("such as 'P36=[Y] governs [X].'; may be repeated", flag="--template", metavar="ID=TEXT"),
-    )
+    `at_most`: triples of a property. `least_sitelinks`: of a subject. `templates`: at most one sentence by property.
+    """
+
+    properties: tuple[str, ...]
+    at_most: int = 5000
+    least_sitelinks: int = 30
+    templates: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         wordings.check_properties((*self.properties, *self.templates))

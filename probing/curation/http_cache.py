@@ -39,8 +39,8 @@ ENGINE_TIMEOUT = "TimeoutException"  # Wikidata's query engine writes this into 
 # A proxy in front of the engine stopped waiting: the query may be too wide, or the server overloaded.
 GATEWAY_TIMEOUT = "status 504"
 TRANSIENT = (OSError, ValueError)  # every error of requests is an OSError; ValueError is for content
-CHECK_ADDRESSES = "Check --endpoint or --wikipedia."
-CHECK_QUERIES = "Check --endpoint or --wikipedia; --print-query shows the queries."
+CHECK_ADDRESSES = "Check the addresses in endpoint."
+CHECK_QUERIES = "Check the addresses in endpoint; --dry-run shows the queries."
 JSON_TYPES = "application/sparql-results+json, application/json"
 
 Parsed = TypeVar("Parsed")

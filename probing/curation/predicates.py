@@ -105,7 +105,7 @@ def choose(ids: Sequence[str], own: Mapping[str, Predicate], *, stricter: bool =
     """Return the predicates of these ids, the user's own before those that ship; without ids all own or else all."""
     available = {**(STRICT_PREDICATES if stricter else PREDICATES), **own}
     if unknown := [id for id in ids if id not in available]:
-        step = f"Choose from: {', '.join(available)}; or describe it in a file, given by --predicate-file."
+        step = f"Choose from: {', '.join(available)}; or describe it in a file, named by own."
         raise BadInput(f"No predicate {', '.join(unknown)}.", step)
     return {id: available[id] for id in ids or own or PREDICATES}
 

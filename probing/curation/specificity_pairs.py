@@ -28,7 +28,6 @@ from probing.curation.facts import (
     TripleCounts,
     facts_query,
     label_of,
-    option,
     parents,
     parents_query,
     subjects_of,
@@ -96,34 +95,25 @@ CHAINS = {
 
 @dataclass(frozen=True)
 class SpecificityPlan:
-    """Settings for the curation of pairs. `tokenizers`: files, folders or hub ids. `own`: chains of the user's.
+    """Settings for the curation of pairs.
 
-    The paper draws pairs, not subjects, from all of Wikidata: `pairs_per_subject=0` and `least_sitelinks=0`.
+    `relations`: by default the user's `own` chains, or else all that ship. `at_most`: pairs of a relation, which are
+    drawn with the `seed`. `tokenizers`: files, folders or hub ids; each answer must be one token of them all. The paper
+    draws pairs, not subjects, from all of Wikidata: `pairs_per_subject=0` and `least_sitelinks=0`.
     """
 
-    relations: tuple[str, ...] = field(
-        default=(),
-        metadata=option(
-            f"relations; default: those of --chain-file, or else all {len(CHAINS)}", flag="--relation", metavar="ID"
-        ),
-    )
-    at_most: int = field(default=5000, metadata=option("the most pairs of a relation"))
-    least_sitelinks: int = field(default=20, metadata=option("the fewest sitelinks of a subject, 0 in the paper"))
-    pairs_per_subject: int = field(
-        default=1, metadata=option("the most pairs of a subject; 0 for all of them, as in the paper")
-    )
-    seed: int = field(default=0, metadata=option("the seed of the random choice of pairs and subjects"))
-    tokenizers: tuple[str, ...] = field(
-        default=(),
-        metadata=option("each answer must be one token of all these", flag="--tokenizer", metavar="NAME"),
-    )
-
+    relations: tuple[str, ...] = ()
+    at_most: int = 5000
+    least_sitelinks: int = 20
+    pairs_per_subject: int = 1
+    seed: int = 0
+    tokenizers: tuple[str, ...] = ()
     own: Mapping[str, Chain] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         relations = self.relations or tuple(self.own) or tuple(CHAINS)
         if unknown := [name for name in relations if name not in self.chains]:
-            step = f"Choose from: {', '.join(self.chains)}; or describe it in a file, given by --chain-file."
+            step = f"Choose from: {', '.join(self.chains)}; or describe it in a file, named by own."
             raise BadInput(f"No relation {', '.join(unknown)}.", step)
         object.__setattr__(self, "relations", tuple(dict.fromkeys(relations)))
         if self.at_most < 1:

@@ -13,7 +13,7 @@ from typing import Any
 
 from probing.curation import wordings
 from probing.curation.culture_facts import OBJECT_WITHOUT_LABEL, SUBJECT_WITHOUT_LABEL, write_templates
-from probing.curation.facts import ENGLISH, TripleCounts, option, write_json, write_lines, write_manifest
+from probing.curation.facts import ENGLISH, TripleCounts, write_json, write_lines, write_manifest
 from probing.curation.predicates import PREDICATES, Predicate
 from probing.curation.wikidata import EXAMPLE_ITEM, Endpoint, Labels, Query, labels_query
 from probing.errors import BadInput
@@ -27,15 +27,14 @@ from probing.formats.reading import JsonObject, parse_lines, read_object
 class TranslationPlan:
     """Settings for carrying a set over to further languages.
 
-    `own`: the user's own predicates, whose templates and questions go before those that ship.
+    `source`: a folder or archive in DLAMA's layout, curated or not. `templates`: a folder with
+    <language>/templates.jsonl; by default those of the source, or else of the predicates. `own`: the user's own
+    predicates, whose templates and questions go before those that ship.
     """
 
-    source: Path = field(metadata=option("a folder or archive in DLAMA's layout, curated or not", metavar="PATH"))
-    languages: tuple[str, ...] = field(metadata=option("the languages to add", flag="--language", metavar="CODE"))
-    templates: Path | None = field(
-        default=None,
-        metadata=option("a folder with <language>/templates.jsonl; default: those of the predicates", metavar="DIR"),
-    )
+    source: Path
+    languages: tuple[str, ...]
+    templates: Path | None = None
     own: Mapping[str, Predicate] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -81,7 +80,7 @@ def curate(endpoint: Endpoint, plan: TranslationPlan, folder: Path) -> tuple[int
         if not kept:
             raise BadInput(f"No fact has labels in {' and '.join(plan.languages)}.", "Check the language codes.")
         settings = {"source": plan.source.resolve().name, "digest": digest, "languages": plan.languages}
-        write_manifest(new, "translate", endpoint, settings, counts)
+        write_manifest(new, "translation", endpoint, settings, counts)
     return triples, kept
 
 

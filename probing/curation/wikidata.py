@@ -126,7 +126,7 @@ class Endpoint:
 
     def __init__(self, cache: HttpCache, url: str = WIKIDATA) -> None:
         if not re.match(r"https?://\w", url):
-            raise BadInput(f"{url!r:.80} is not a web address.", "Give --endpoint such as https://example.org/sparql.")
+            raise BadInput(f"{url!r:.80} is not a web address.", "Write url: https://example.org/sparql.")
         self.url, self.cache = url, cache
         self.shapes: Counter[str] = Counter()
         self._library = extra_package("SPARQLWrapper", "curation", "Asking Wikidata")
@@ -213,7 +213,7 @@ class Endpoint:
         except (KeyError, TypeError) as error:
             excerpt = " ".join(text.split())[:100]
             raise SourceUnavailable(
-                f"{self.url} answered something other than rows ({excerpt}).", "Check --endpoint."
+                f"{self.url} answered something other than rows ({excerpt}).", "Check the address."
             ) from error
 
     def _explained(self, refusal: Refused) -> BadInput:

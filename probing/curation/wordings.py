@@ -25,8 +25,8 @@ def templates(texts: TextsByLanguage, language: str, folder: Path | None = None)
     missing = [predicate for predicate in texts if predicate not in available]
     if missing:
         source = folder or "The predicates' entries"
-        step = f"Give a folder with <language>/{TEMPLATE_FILE} by --templates"
-        step += "." if folder else f", or add {language} to the entries' templates in a --predicate-file."
+        step = f"Give a folder with <language>/{TEMPLATE_FILE} as templates"
+        step += "." if folder else f", or add {language} to the entries' templates in the file that own names."
         raise BadInput(f"{source}: no template for {', '.join(missing)} in {language!r}.", step)
     return {predicate: available[predicate] for predicate in texts}
 
@@ -57,10 +57,10 @@ def property_templates(
     own = own_templates(language)
     unworded = [id for id in properties if id not in checked and id not in own]
     if unworded and language != ENGLISH:
-        raise BadInput(f"No template for {', '.join(unworded)} in {language!r}.", "Give one by --template.")
+        raise BadInput(f"No template for {', '.join(unworded)} in {language!r}.", "Give one as templates.")
     labels = endpoint.labels(unworded, [ENGLISH]) if unworded else {}
     if unnamed := [id for id in unworded if ENGLISH not in labels[id]]:
-        raise BadInput(f"{endpoint.url} has no {', '.join(unnamed)}.", "Check the property, or give a --template.")
+        raise BadInput(f"{endpoint.url} has no {', '.join(unnamed)}.", "Check the property, or give a template.")
     generated = {id: f"The {labels[id][ENGLISH]} of [X] is [Y]." for id in unworded}
     return {id: checked.get(id) or [own.get(id) or generated[id]] for id in properties}
 

@@ -8,13 +8,12 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from probing.benchmark import Relation
-from probing.errors import BadBenchmark
+from probing.errors import BadBenchmark, nearest, suggestion
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 # The relations of a LAMA or S-TEST folder, with a template each.
@@ -60,9 +59,7 @@ class JsonObject:
         """Raise for a key that is neither read nor a remark, because its content would be ignored silently."""
         for key in self.values:
             if key not in read and key not in REMARKS:
-                near = _nearest(key, read)
-                step = f"Did you mean {near!r}?" if near else f"Choose from: {', '.join(sorted(read))}."
-                raise self.fault(f"the key {key!r:.80} is not known", step)
+                raise self.fault(f"the key {key!r:.80} is not known", suggestion(key, read))
 
     def refuse_misspelt_keys(self, read: frozenset[str]) -> None:
         """Raise for a key that is nearly one of those that are read and that the object lacks; others are remarks."""
@@ -86,7 +83,7 @@ class _RepeatedKey(ValueError):
 @lru_cache(maxsize=1024)  # the lines of a file have the same keys
 def _nearest(key: str, names: frozenset[str]) -> str:
     """Return the name of which the key is probably a misspelling, or an empty text."""
-    return next(iter(get_close_matches(key, sorted(names), 1, NEARNESS)), "")
+    return nearest(key, names, NEARNESS)
 
 
 def relation_id(name: str, entry: JsonObject) -> str:

@@ -5,14 +5,13 @@ Their names are those of `Settings`, of the probes' options and of the fields of
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from probing.benchmark import Benchmark
-from probing.errors import BadInput
+from probing.errors import BadInput, suggestion
 from probing.files.folders import new_file
 from probing.model_source import ModelSource
 from probing.probes import PROBES
@@ -29,8 +28,6 @@ KINDS = {"models": MODEL, "benchmarks": BENCHMARK}  # the lists of a study, and 
 KEPT = ("keep_tokens", "keep_rows")  # what results have beside their scores
 STUDY_KEYS = (*KINDS, "out", REVISIONS, *KEPT, *LOADING)
 ENTRY_KEYS: Mapping[str, tuple[str, ...]] = {MODEL: (MODEL, NAME, REVISIONS, *LOADING), BENCHMARK: (BENCHMARK, NAME)}
-NEARNESS = 0.6  # from 0 to 1: how alike a wrong key and a right one must be for the latter to be suggested
-LARGEST_FILE = 1_000_000  # bytes of a configuration file
 
 
 def checked_arguments(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,25 +84,6 @@ def save_arguments(arguments: Mapping[str, Any], path: Path) -> None:
         new.write_text(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True), encoding="utf-8")
 
 
-def read_config(path: str | Path) -> dict[str, Any]:
-    """Read a configuration file: the arguments of `probing.study` by name, as YAML."""
-    path = Path(path)
-    if not path.is_file():
-        raise BadInput(f"There is no file {path}.", "Give the path of a configuration file.")
-    if path.stat().st_size > LARGEST_FILE:
-        raise BadInput(f"{path} is larger than {LARGEST_FILE:,} bytes.", "Give a configuration file.")
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise BadInput(f"{path}{line}: not YAML ({error.problem}).", "Correct it.") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise BadInput(f"{path} is not YAML in UTF-8.", "Correct it.") from error
-    if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
-        raise BadInput(f"{path} holds no names with values.", "Write lines such as: models: [gpt2]")
-    return content
-
-
 def _entries(values: Any, kind: str) -> list[dict[str, Any]]:
     """Return the entries of a list; a single one may stand without a list."""
     if isinstance(values, str | Path | Mapping | Benchmark):
@@ -141,12 +119,10 @@ def _is_name(name: str) -> bool:
 def _known(values: Mapping[str, Any], own: Sequence[str], owner: str) -> dict[str, Any]:
     """Return values by the names that records have; raise `BadInput` for a name that is none."""
     values = usual_names(values)
-    names = sorted({*own, *SETTINGS, *OPTIONS} - {"options"})
+    names = {*own, *SETTINGS, *OPTIONS} - {"options"}
     for name in values:
         if name not in names:
-            near = get_close_matches(str(name), names, 1, NEARNESS)
-            step = f"Did you mean {near[0]!r}?" if near else f"Choose from: {', '.join(names)}."
-            raise BadInput(f"{owner} has no setting {name!r:.80}.", step)
+            raise BadInput(f"{owner} has no setting {name!r:.80}.", suggestion(str(name), names))
     return values
 
 

@@ -15,6 +15,7 @@ from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.extras import graph_objects, require_scoring
+from probing.files.configuration import read_config
 from probing.model_source import ModelSource
 from probing.probes import probe_named
 from probing.probes.probe import declared_options
@@ -33,7 +34,6 @@ from probing.studies.arguments import (
     of_all,
     of_one,
     overridden,
-    read_config,
     results_folder,
     save_arguments,
 )

@@ -120,7 +120,10 @@ def test_a_benchmark_from_wikidata_is_made_and_asked(kernel: Kernel, tmp_path: P
         world.item(f"Q{1000 + number}", name, links=90 - number)
         world.claim(f"Q{1000 + number}", "P30", continent)
     with serving(sparql(world.store())) as engine:
-        local = {'"https://query.wikidata.org/sparql"': f'"{engine.url}/sparql"', '"2"]': '"2", "--interval", "0"]'}
+        local = {
+            '"https://query.wikidata.org/sparql"': f'"{engine.url}/sparql"',
+            "{ENDPOINT}": "{ENDPOINT}, interval: 0",
+        }
         _, made, items, manifest, accuracy = outputs(kernel, "benchmark_from_wikidata", tmp_path, **local)
     assert "The benchmark is in continents" in made
     assert dict(ast.literal_eval(items)) == {name: CONTINENTS[continent] for name, continent in PLACES.items()}

@@ -10,6 +10,7 @@ import pytest
 from probing.__main__ import main
 from probing.catalog import CATALOG, open_benchmark
 from probing.command_line import benchmarks as download_command
+from probing.curation.plan_file import Servers
 from probing.formats import bear
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
@@ -172,6 +173,7 @@ def test_the_papers_shares_stand_beside_those_of_its_data_sets(
 def test_wikidata_is_asked_where_ids_belong(
     triples: str,
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     serve: Serve,  # noqa: F811
 ) -> None:
@@ -179,8 +181,10 @@ def test_wikidata_is_asked_where_ids_belong(
     world.claim("Q90", "P17", "Q142")
     world.claim("Q85", "P17", "Q79")
     source = serve(world)
-    options = ["--endpoint", source.endpoint_url, "--cache", str(tmp_path / "cache.sqlite"), "--interval", "0"]
-    printed = printed_by(capsys, "diversity", triples, "--wikidata", "--culture", "arab", *options)
+    monkeypatch.setenv("CLOZEBOARD_DATA", str(tmp_path))
+    servers = Servers(url=source.endpoint_url, interval=0)
+    monkeypatch.setattr("probing.command_line.benchmarks.Servers", lambda: servers)
+    printed = printed_by(capsys, "diversity", triples, "--wikidata", "--culture", "arab")
     assert "Arab: 50.0% of the facts (1)." in printed
     assert len(source.sparql.requests) == 1
 
@@ -199,7 +203,6 @@ def test_a_table_tells_where_ids_belong_and_only_some_relations_are_counted(
 
 def test_without_cultures_it_says_what_is_needed(triples: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "Give --wikidata" in refusal(capsys, "diversity", triples)
-    assert "--interval" in refusal(capsys, "diversity", triples, "--wikidata", "--interval", "-1")
 
 
 def test_other_predicates_share_nothing(triples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

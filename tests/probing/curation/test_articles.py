@@ -89,7 +89,7 @@ def test_a_title_that_the_answer_leaves_out_is_not_stored_as_missing(source: Sou
 @pytest.mark.parametrize("by", ["size", "edits"])
 def test_a_wrong_address_of_the_sites_is_an_error(source: Source, by: SortKey) -> None:
     source.wikipedia.faults.append(Fault(404, body="<!DOCTYPE html><title>Not Found</title>"))
-    with pytest.raises(BadInput, match=r"404.*--wikipedia"):
+    with pytest.raises(BadInput, match=r"404.*addresses in endpoint"):
         source.articles().weights([("en", TITLES[0])], by)
 
 
@@ -97,7 +97,7 @@ def test_status_404_means_a_missing_page_only_for_edits(source: Source) -> None:
     gone = Fault(404, body='{"httpCode": 404}')
     source.wikipedia.faults.extend([gone, gone])
     assert source.articles().weights([("en", TITLES[0])], "edits") == {}
-    with pytest.raises(BadInput, match="--wikipedia"):
+    with pytest.raises(BadInput, match="addresses in endpoint"):
         source.articles().weights([("en", TITLES[0])], "size")
 
 

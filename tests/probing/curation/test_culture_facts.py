@@ -344,7 +344,7 @@ def test_templates_may_come_from_a_folder(serve: Serve, world: World, tmp_path: 
         ({"predicates": ("P1",)}, "No predicate P1"),
         ({"at_most": 0}, "Give 1 or more"),
         ({"least_sitelinks": -1}, "Give 0 or more"),
-        ({"pairs": (PAIR, PAIR)}, "Each needs a --name"),
+        ({"pairs": (PAIR, PAIR)}, "Each needs a name"),
         ({"pairs": (replace(PAIR, name="templates"),)}, "not templates"),
     ],
 )
@@ -360,7 +360,7 @@ def test_all_twenty_predicates_have_templates_in_the_languages_of_the_pairs() ->
 
 
 def test_every_printed_query_is_answered_by_a_real_engine(serve: Serve, world: World) -> None:
-    """These are the queries that --print-query prints."""
+    """These are the queries that --dry-run prints."""
     endpoint: Endpoint = serve(world).endpoint()
     for query in queries(CulturePlan((PAIR,))):
         assert isinstance(endpoint.rows(query), list)

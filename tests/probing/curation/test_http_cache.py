@@ -171,7 +171,7 @@ def test_requests_are_spaced_out(source: Source, pauses: list[float]) -> None:
 @pytest.mark.parametrize("page", ["<!DOCTYPE html>\n<html>", " <html lang=en>"])
 def test_a_web_page_is_an_error_at_once(source: Source, page: str) -> None:
     source.sparql.faults.append(Fault(keep=0, body=page, headers={"Content-Type": "text/html"}))
-    with pytest.raises(BadInput, match=r"a web page instead of data.*--endpoint"):
+    with pytest.raises(BadInput, match=r"a web page instead of data.*endpoint"):
         source.endpoint().rows(CAPITALS)
     assert len(source.sparql.requests) == 1
 

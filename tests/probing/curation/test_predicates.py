@@ -184,7 +184,7 @@ def test_an_unknown_predicate_is_refused_and_the_users_own_goes_first(tmp_path: 
     assert list(choose(["P36", "P140"], own)) == ["P36", "P140"]
     assert list(choose([], {})) == list(PREDICATES)
     assert choose(["P36"], {"P36": own["P140"]})["P36"] is own["P140"]
-    with pytest.raises(BadInput, match=r"No predicate P141\. Choose from: .*, P140; .* --predicate-file"):
+    with pytest.raises(BadInput, match=r"No predicate P141\. Choose from: .*, P140; .* named by own"):
         choose(["P141"], own)
 
 

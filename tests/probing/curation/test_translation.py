@@ -90,7 +90,7 @@ def test_every_language_has_the_facts_that_have_labels_in_the_new_one(
 
 def test_triples_without_a_label_are_counted(source: Source, made: Path, french: Path, tmp_path: Path) -> None:
     manifest = json.loads((translated(source, made, tmp_path / "out", french) / MANIFEST).read_text())
-    assert manifest["command"] == "python -m probing curate translate"
+    assert manifest["kind"] == "translation"
     assert manifest["triples"]["north-south/dlama"] == {
         "P36_general_NORTH": {
             **{"found": 3, "added": 0, "kept": 2, "facts": 1, "dropped": {"the subject has no label in fr": 1}}
@@ -190,7 +190,7 @@ def test_a_language_of_the_set_is_refused(source: Source, made: Path, french: Pa
 
 def test_a_language_without_templates_is_refused_before_any_query(source: Source, made: Path, tmp_path: Path) -> None:
     source.sparql.requests.clear()
-    with pytest.raises(BadInput, match=r"no template for P36 in 'fr'.*--templates.*--predicate-file"):
+    with pytest.raises(BadInput, match=r"no template for P36 in 'fr'.*as templates.*own names"):
         curate(source.endpoint(), TranslationPlan(made, ("fr",)), tmp_path / "out")
     assert source.sparql.requests == []
 
@@ -214,8 +214,9 @@ def test_an_id_that_is_no_item_never_reaches_a_query(source: Source, made: Path,
 def test_the_command_says_how_many_triples_have_labels(
     source: Source, made: Path, french: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--source", str(made), "--language", "fr", "--predicate-file", str(french)]
-    servers = ["--endpoint", source.endpoint_url, "--interval", "0", "--cache", str(source.cache_file)]
-    printed = printed_by(capsys, "curate", "translate", *options, *servers, "--out", str(tmp_path / "out"))
-    assert "4 of 8 triples have labels in fr." in printed
-    assert 'LANG(?label) IN ("fr", "mul")' in printed_by(capsys, "curate", "translate", *options, "--print-query")
+    plan = tmp_path / "plan.yaml"
+    servers = f"{{url: {source.endpoint_url}, interval: 0}}"
+    plan.write_text(f"kind: translation\nsource: {made}\nlanguages: fr\nown: {french}\nendpoint: {servers}\n")
+    files = ["--cache", str(source.cache_file), "--out", str(tmp_path / "out")]
+    assert "4 of 8 triples have labels in fr." in printed_by(capsys, "curate", str(plan), *files)
+    assert 'LANG(?label) IN ("fr", "mul")' in printed_by(capsys, "curate", str(plan), "--dry-run")

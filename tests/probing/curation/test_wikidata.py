@@ -273,11 +273,11 @@ def test_rows_are_read_as_json_whatever_the_server_calls_them(source: Source) ->
 @pytest.mark.parametrize("body", ["[]", "{}", '{"results": 1}', '{"boolean": true}'])
 def test_json_without_rows_is_an_error(source: Source, body: str) -> None:
     source.sparql.faults.append(Fault(keep=0, body=body))
-    with pytest.raises(SourceUnavailable, match=r"something other than rows \(.*--endpoint"):
+    with pytest.raises(SourceUnavailable, match=r"something other than rows \(.*Check the address"):
         source.endpoint().rows(CAPITALS)
     assert len(source.sparql.requests) == 1
 
 
 def test_an_answer_without_rows_is_an_error(source: Source) -> None:
-    with pytest.raises(SourceUnavailable, match=r"something other than rows.*--endpoint"):
+    with pytest.raises(SourceUnavailable, match=r"something other than rows.*Check the address"):
         Endpoint(source.cache(), source.wikipedia_url.format(site="en") + "/rest.php/v1/page/Egypt").rows(CAPITALS)

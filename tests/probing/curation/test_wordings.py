@@ -36,7 +36,7 @@ def write_templates(folder: Path, language: str, template: str) -> Path:
 
 
 def test_languages_without_templates_are_refused() -> None:
-    with pytest.raises(BadInput, match=r"no template for P17.*'fr'.*--templates"):
+    with pytest.raises(BadInput, match=r"no template for P17.*'fr'.*as templates"):
         CulturePlan((new_pair("new", ["arab", "west"], ["en", "fr"]),))
 
 
@@ -90,7 +90,7 @@ def test_a_property_of_an_entry_that_the_endpoint_lacks_is_refused(source: Sourc
 
 
 def test_a_template_is_made_of_a_name_in_english_only(source: Source) -> None:
-    with pytest.raises(BadInput, match=r"No template for P4661 in 'de'\. Give one by --template\."):
+    with pytest.raises(BadInput, match=r"No template for P4661 in 'de'\. Give one as templates\."):
         property_templates(source.endpoint(), ["P4661"], "de", {})
 
 

@@ -8,8 +8,9 @@ import yaml
 
 import probing
 from probing.errors import BadInput
+from probing.files.configuration import LARGEST_FILE, read_config
 from probing.settings import SETTINGS
-from probing.studies.arguments import LARGEST_FILE, LOADING, checked_arguments, overridden, read_config
+from probing.studies.arguments import LOADING, checked_arguments, overridden
 from probing.studies.study_results import Pair
 
 
