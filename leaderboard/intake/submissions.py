@@ -30,7 +30,6 @@ from probing.probes import probe_of
 from probing.settings import LM_EVAL
 from probing.time_left import estimate_work
 
-State = Submission.State
 UNSUCCESSFUL = (Run.State.FAILED, Run.State.CANCELLED)
 FRESH = timedelta(minutes=10)  # how long the commit that the hub named counts as the newest one
 LOOKED_AT = 20  # submissions of the same model, each perhaps with other options
@@ -259,7 +258,7 @@ def withdraw(submission: Submission) -> None:
         run = _current(submission)
         if not can_withdraw(submission):
             raise BadInput("There is nothing left to cancel.", "See the state of the submission.")
-        _change(submission, State.WITHDRAWN)
+        _change(submission, Submission.State.WITHDRAWN)
         if run and _concerns_nobody_else(submission, run):
             Run.objects.cancel(run, "Cancelled by its submitter.")
             transaction.on_commit(partial(queue.put_in_next, run.queue, run.submitter))
@@ -288,11 +287,12 @@ def retry(submission: Submission) -> None:
             raise BadInput("There is nothing to try again.", "See the state of the submission.")
         quotas.refuse_excess(submission.submitter)
         if run:
-            _change(submission, State.ACCEPTED, duplicate=False)  # it counts for the one who asks for it again
+            # It counts for the one who asks for it again.
+            _change(submission, Submission.State.ACCEPTED, duplicate=False)
             Run.objects.restart(run)
             transaction.on_commit(partial(queue.enqueue, run.pk))
         else:
-            _change(submission, State.CHECKING, checks=[], losses=0)
+            _change(submission, Submission.State.CHECKING, checks=[], losses=0)
             transaction.on_commit(partial(queue.enqueue_check, submission.pk))
 
 
@@ -300,7 +300,7 @@ def can_withdraw(submission: Submission) -> bool:
     """Tell whether it is open: not checked yet, or with a run that has not ended."""
     run = submission.run
     return submission.state in quotas.PENDING or bool(
-        submission.state == State.ACCEPTED and run and run.state not in Run.FINAL
+        submission.state == Submission.State.ACCEPTED and run and run.state not in Run.FINAL
     )
 
 
@@ -308,7 +308,7 @@ def can_retry(submission: Submission) -> bool:
     """Tell whether it ended without a result."""
     if submission.run:
         return submission.run.state in UNSUCCESSFUL
-    return submission.state in (State.REFUSED, State.WITHDRAWN)
+    return submission.state in (Submission.State.REFUSED, Submission.State.WITHDRAWN)
 
 
 def _with_known_runs(submissions: Sequence[Submission]) -> list[Submission]:
@@ -317,7 +317,7 @@ def _with_known_runs(submissions: Sequence[Submission]) -> list[Submission]:
         model_id=submissions[0].model_id,
         revision__in={submission.revision for submission in submissions},
         benchmark__in={submission.benchmark for submission in submissions},
-        state=State.ACCEPTED,
+        state=Submission.State.ACCEPTED,
         checked__gt=timezone.now() - FRESH,
         run__isnull=False,
     ).exclude(run__state__in=UNSUCCESSFUL)
@@ -327,7 +327,7 @@ def _with_known_runs(submissions: Sequence[Submission]) -> list[Submission]:
         same = (other for other in latest if _is_the_same(submission, other))
         if other := next(same, None):
             submission.run, submission.checked, submission.checks = other.run, other.checked, other.checks
-            submission.state, submission.duplicate = State.ACCEPTED, True
+            submission.state, submission.duplicate = Submission.State.ACCEPTED, True
             repeated.append(submission)
     return repeated
 
@@ -345,7 +345,7 @@ def _current(submission: Submission) -> Run | None:
     return submission.run
 
 
-def _change(submission: Submission, state: State, **fields: Any) -> None:
+def _change(submission: Submission, state: Submission.State, **fields: Any) -> None:
     submission.state = state
     for name, value in fields.items():
         setattr(submission, name, value)
@@ -355,7 +355,7 @@ def _change(submission: Submission, state: State, **fields: Any) -> None:
 def _concerns_nobody_else(submission: Submission, run: Run) -> bool:
     """Tell whether no other submission wants the run; one that no submission created is the operator's."""
     created = run.submissions.filter(duplicate=False).exists()
-    return created and not run.submissions.filter(state=State.ACCEPTED).exclude(pk=submission.pk).exists()
+    return created and not run.submissions.filter(state=Submission.State.ACCEPTED).exclude(pk=submission.pk).exists()
 
 
 def _refuse_unstorable(options: Mapping[str, Any]) -> None:

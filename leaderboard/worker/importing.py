@@ -40,7 +40,7 @@ class OtherResult(BadInput):
 
 
 @dataclass(frozen=True)
-class Claim:
+class ClaimedResult:
     """What a result says of itself; all but its rows is checked.
 
     `record`: that of the result, with the name and the commit that the model has on this site. `model`: may not be
@@ -90,7 +90,7 @@ def digest_of_file(file: IO[bytes]) -> str:
     return digest.hexdigest()
 
 
-def stored_result(claim: Claim, digest: str) -> Run | None:
+def stored_result(claim: ClaimedResult, digest: str) -> Run | None:
     """Return the run that has this result, None if the site has none; one that failed is removed.
 
     `digest`: the SHA-256 of the file of rows. Raises `OtherResult` where the site has other rows of the same.
@@ -109,7 +109,7 @@ def stored_result(claim: Claim, digest: str) -> Run | None:
 
 
 @contextmanager
-def checked_result(claim: Claim, items: IO[bytes]) -> Iterator[Result]:
+def checked_result(claim: ClaimedResult, items: IO[bytes]) -> Iterator[Result]:
     """Check the rows of a result and compute its scores; raise `BadInput` where they are not what a measurement gives.
 
     The rows are read and checked one part at a time, and the result's files are removed at the end.
@@ -120,7 +120,7 @@ def checked_result(claim: Claim, items: IO[bytes]) -> Iterator[Result]:
         yield joined_in_folder(checked, claim.plan, Path(scratch) / "result")
 
 
-def store(claim: Claim, result: Result, digest: str) -> Run:
+def store(claim: ClaimedResult, result: Result, digest: str) -> Run:
     """Store model, run, files and scores, all of them or nothing."""
     folder = ""
     try:
@@ -136,7 +136,7 @@ def store(claim: Claim, result: Result, digest: str) -> Run:
     return run
 
 
-def new_run(claim: Claim, digest: str) -> Run:
+def new_run(claim: ClaimedResult, digest: str) -> Run:
     """Store the run of a result, whose rows are still to be stored, and its model where the site does not have it."""
     model = claim.model
     if not model.pk:
@@ -163,7 +163,7 @@ LONGEST_NAME = LONGEST_ADDRESS = 200  # characters that the tables have for them
 UNCHANGED = "Give the files as the library wrote them."
 
 
-def read_claim(folder: Path, source: str, *, url: str = "", hub_id: str = "", revision: str = "") -> Claim:
+def read_claim(folder: Path, source: str, *, url: str = "", hub_id: str = "", revision: str = "") -> ClaimedResult:
     """Read the record of a result (run.json) and match it with a benchmark and a model.
 
     `hub_id`: the model's name as org/name, where the record names a folder. `revision`: the name of the checkpoint; by
@@ -176,7 +176,7 @@ def read_claim(folder: Path, source: str, *, url: str = "", hub_id: str = "", re
     plan = _plan(record["settings"], benchmark)
     model = _claimed_model(record["model"], hub_id, revision, folder.name, plan.settings)
     named = {**record, "model": {**record["model"], "id": model.hub_id, "commit": model.commit}}
-    return Claim(named, model, benchmark, plan, visible(source)[:300], web_address(url))
+    return ClaimedResult(named, model, benchmark, plan, visible(source)[:300], web_address(url))
 
 
 def is_hub_id(name: str) -> bool:
