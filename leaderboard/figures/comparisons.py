@@ -211,12 +211,7 @@ def shared_benchmarks(runs: Sequence[Entry]) -> list[Benchmark]:
     return list(shared.order_by("title"))
 
 
-class ReadyPair(NamedTuple):
-    """Two runs on one benchmark that readers may want to compare, and why."""
-
-    reason: str
-    first: Run
-    second: Run
+ReadyPair = tuple[str, Run, Run]  # why readers may want to compare two runs on one benchmark, and the runs
 
 
 def ready_pairs() -> list[ReadyPair]:
@@ -235,7 +230,7 @@ def ready_pairs() -> list[ReadyPair]:
     for first, second in filter(None, chain.from_iterable(pairs)):
         reason = _reason(first, second)
         if len(by_reason[reason]) < READY_PAIRS:
-            by_reason[reason].append(ReadyPair(reason, first, second))
+            by_reason[reason].append((reason, first, second))
     return list(chain.from_iterable(by_reason.values()))
 
 
@@ -252,7 +247,7 @@ def neighbours(run: Run) -> list[ReadyPair]:
     pairs: dict[str, ReadyPair] = {}
     for other in others.exclude(model=run.model_id)[:NEWEST_RUNS]:
         reason = _reason(run, other)
-        pairs.setdefault(reason, ReadyPair(reason, run, other))
+        pairs.setdefault(reason, (reason, run, other))
     return [pairs[reason] for reason in REASONS if reason in pairs]
 
 

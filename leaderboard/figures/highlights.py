@@ -25,14 +25,9 @@ FLIP_COLUMNS = [*SHOWN, "prediction"]
 COLUMNS = (*SHOWN, "margin", "prediction", "language", *OUTCOME_COLUMNS, *BY_CULTURE[VERSIONED])
 
 
-class Flip(NamedTuple):
-    """An item whose answer changes with the wording: its columns, and the answer to each template with its number.
-
-    An answer is a triple: the template's number, the model's answer, and whether it is right.
-    """
-
-    row: Row
-    answers: list[tuple[int, str, bool]]
+# An item whose answer changes with the wording: its columns, and of each template its number, the model's answer, and
+# whether it is right.
+Flip = tuple[Row, list[tuple[int, str, bool]]]
 
 
 class Highlights(NamedTuple):
@@ -51,7 +46,7 @@ class Highlights(NamedTuple):
     def parse(cls, text: str | bytes) -> "Highlights":
         """Read what `to_json` writes, or what it wrote when a list of right answers stood behind the first one."""
         sure, *_, flips, by_relation = json.loads(text)
-        return cls(sure, None if flips is None else [Flip(*flip) for flip in flips], by_relation)
+        return cls(sure, None if flips is None else [(row, answers) for row, answers in flips], by_relation)
 
     def to_json(self) -> str:
         return json.dumps(self, default=_plain)
@@ -97,7 +92,7 @@ def _differ(rows: pd.DataFrame, column: str) -> "pd.Series[bool]":
 def _flip(rows: list[Row]) -> Flip:
     answers = [(int(row["template"]), str(row["prediction_label"]), bool(row["correct"])) for row in rows]
     names = ("relation", "template", "index", "subject", "answer_label", "language")
-    return Flip({name: rows[0][name] for name in names if name in rows[0]}, answers)
+    return {name: rows[0][name] for name in names if name in rows[0]}, answers
 
 
 def _chosen(rows: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:

@@ -213,19 +213,9 @@ def _class_numbers(answered: NDArray[np.int64], right: NDArray[np.int64]) -> NDA
 # Facts that two benchmarks share, counted when one of them is imported and kept with both.
 
 
-Stored = tuple[str, int, int]  # a culture, its facts, and those of them that the other benchmark has as well
-
-
-class SharedFacts(NamedTuple):
-    """The facts of a benchmark about a culture, and how many of them another benchmark has as well.
-
-    `culture` is empty where the benchmark names none, and the facts are all that it has.
-    """
-
-    other: Benchmark
-    culture: str
-    facts: int
-    shared: int
+# A culture, its facts, and those of them that the other benchmark has as well. The culture is empty where the benchmark
+# names none, and the facts are all that it has.
+Stored = tuple[str, int, int]
 
 
 def store_shared_facts(slug: str, content: Content, others: Iterable[tuple[Benchmark, Content]]) -> None:
@@ -240,12 +230,12 @@ def store_shared_facts(slug: str, content: Content, others: Iterable[tuple[Bench
     _keep(slug, counts)
 
 
-def shared_facts(benchmark: Benchmark, versions: Iterable[Benchmark]) -> list[SharedFacts]:
-    """Return the stored counts of the benchmarks of which one of these versions is the current one, by title."""
+def shared_facts(benchmark: Benchmark, versions: Iterable[Benchmark]) -> list[tuple[Benchmark, Stored]]:
+    """Return the benchmarks of which one of these versions is the current one, by title, with their stored counts."""
     stored = benchmark.shared_facts or {}
     others = [other for other in versions if other.current and other.main and other.slug in stored]
     others.sort(key=lambda other: other.title)
-    return [SharedFacts(other, *row) for other in others for row in stored[other.slug]]
+    return [(other, row) for other in others for row in stored[other.slug]]
 
 
 def _shared(facts: Sequence[Fact], others: Sequence[Fact]) -> list[Stored]:

@@ -28,11 +28,7 @@ class WorkSums(NamedTuple):
         return self.work - self.work_done
 
 
-class DoneRun(NamedTuple):
-    """The work per second of a finished run, and the number of its model's parameters."""
-
-    rate: float
-    parameters: int | None
+DoneRun = tuple[float, int | None]  # the work per second of a finished run, and the number of its model's parameters
 
 
 @dataclass(frozen=True)
@@ -48,8 +44,7 @@ class RecentRates:
         parameters alone, and is None where that is not known.
         """
         rates = [
-            run.rate * (run.parameters / parameters if run.parameters and parameters else 1)
-            for run in self.runs.get((probe, kind), ())
+            rate * (size / parameters if size and parameters else 1) for rate, size in self.runs.get((probe, kind), ())
         ]
         if rates:
             return median(rates)
@@ -195,5 +190,5 @@ def rates_by_queue(queues: Collection[str]) -> dict[str, RecentRates]:
     for queue, probe, kind, parameters, work, started, finished in rows:
         like = runs[queue].setdefault((probe, kind), [])
         if work and started and finished and finished > started and len(like) < RECENT_RUNS:
-            like.append(DoneRun(work / (finished - started).total_seconds(), parameters))
+            like.append((work / (finished - started).total_seconds(), parameters))
     return {queue: RecentRates({key: done for key, done in runs[queue].items() if done}) for queue in queues}

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
@@ -216,33 +216,27 @@ NEWEST = "main"
 SUGGESTIONS = 300
 
 
-class ModelName(NamedTuple):
-    """The id of a model and the revision that is meant, empty for the newest."""
-
-    hub_id: str
-    revision: str = ""
-
-
-def parse_name(text: str) -> ModelName:
+def parse_name(text: str) -> tuple[str, str]:
     """Read an id, or the address of a model's page at the hub, which may name a revision.
 
-    What is neither is returned as it is; `checks.refuse_malformed` says what is wrong with it.
+    Returns the id, and the revision that is meant, empty for the newest. What is neither is returned as it is;
+    `checks.refuse_malformed` says what is wrong with it.
     """
     text = text.strip()
     try:
         address = urlsplit(text if "://" in text else f"https://{text}")
     except ValueError:  # such as for the brackets of an IPv6 address with none in them
-        return ModelName(text)
+        return text, ""
     hosts = HOSTS | {urlsplit(settings.HF_ENDPOINT).hostname}
     if address.hostname not in hosts:
-        return ModelName(text)
+        return text, ""
     path = [unquote(part) for part in address.path.split("/") if part]
     if path[:1] in (["datasets"], ["spaces"]):
         raise BadInput(f"This is the address of one of the {path[0]}, not of a model.", "Paste that of a model.")
     owner = 1 if len(path) > 1 and path[1] in REVISION_PLACES else 2
     marker, revision = path[owner : owner + 1], "/".join(path[owner + 1 : owner + 2])
     named = bool(marker) and marker[0] in REVISION_PLACES and revision != NEWEST
-    return ModelName("/".join(path[:owner]), revision if named else "")
+    return "/".join(path[:owner]), revision if named else ""
 
 
 def refuse_revision(revision: str) -> None:

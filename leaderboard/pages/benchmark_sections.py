@@ -119,14 +119,14 @@ def overlap_table(benchmark: Benchmark, versions: Iterable[Benchmark]) -> dict[s
     """
     rows = [
         {
-            "benchmark": row.other,
-            "other": row.other.slug,
-            "culture": row.culture,
-            "facts": row.facts,
-            "shared": row.shared,
-            "share": row.shared / row.facts,
+            "benchmark": other,
+            "other": other.slug,
+            "culture": culture,
+            "facts": facts,
+            "shared": shared,
+            "share": shared / facts,
         }
-        for row in shared_facts(benchmark, versions)
+        for other, (culture, facts, shared) in shared_facts(benchmark, versions)
     ]
     return {"columns": OVERLAP, "file": rows, "has_cultures": any(row["culture"] for row in rows)} if rows else {}
 

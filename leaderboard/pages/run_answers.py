@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from leaderboard.figures import item_rows
-from leaderboard.figures.highlights import Flip, highlights
+from leaderboard.figures.highlights import highlights
 from leaderboard.figures.scores import group_url
 from leaderboard.models import Run, Score
 from leaderboard.probes import pages_of
@@ -134,23 +134,23 @@ def _worst_wording(row: Row, templates: Iterable[str], relation: Relation | None
 def changing_answers(run: Run) -> tuple[list[str], list[Row]]:
     """Return the items whose answer changes with the wording, each with the answer that every wording got."""
     flips = highlights(run).flips or []
-    templates = sorted({number for flip in flips for number, *_ in flip.answers})
+    templates = sorted({number for _, answers in flips for number, *_ in answers})
     words = pages_of(run.benchmark).words
     rows = [
         {
             **facts,
             **{f"template_{number}": "" for number in templates},
-            **{f"template_{number}": answer for number, answer, _ in flip.answers},
-            "answers": [_given(flip, number, words) for number in templates],
+            **{f"template_{number}": answer for number, answer, _ in answers},
+            "answers": [_given(answers, number, words) for number in templates],
         }
-        for flip, facts in zip(flips, _facts(run, [flip.row for flip in flips]), strict=True)
+        for (_, answers), facts in zip(flips, _facts(run, [row for row, _ in flips]), strict=True)
     ]
     return ["subject", "relation", "answer", *(f"template_{number}" for number in templates)], rows
 
 
-def _given(flip: Flip, number: int, words: AnswerWords) -> dict[str, Any]:
+def _given(answers: Sequence[tuple[int, str, bool]], number: int, words: AnswerWords) -> dict[str, Any]:
     """Return what the page shows of the answer to one wording: its mark, its colour, and what it is called."""
-    answers = {template: (answer, right) for template, answer, right in flip.answers}
-    answer, right = answers.get(number, ("", None))
+    by_template = {template: (answer, right) for template, answer, right in answers}
+    answer, right = by_template.get(number, ("", None))
     mark, kind = OUTCOMES[right] if answer and not words.both_true else ("", "")
     return {"title": wording(number), "answer": answer, "mark": mark, "kind": kind, "word": words.of(right)}

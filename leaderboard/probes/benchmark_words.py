@@ -1,7 +1,6 @@
 """What a benchmark asks, its topic and its baselines, in words."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from leaderboard.models import Benchmark, PrintedRow
 from leaderboard.probes import pages_of
@@ -81,20 +80,15 @@ def topic_order(benchmark: Benchmark) -> int:
 # Baselines in words: the scores that need no reading of questions.
 
 
-class Baseline(NamedTuple):
-    """The name of a baseline, and what it does."""
-
-    name: str
-    words: str
-
-
-BASELINES: Mapping[str, Baseline] = {  # by the names under which benchmarks have their figures
-    CHANCE: Baseline("Chance", "takes every option to be as likely as the next"),
-    MAJORITY: Baseline("Majority answer", "always gives the answer that is right most often in the relation"),
-    MOST_FREQUENT: Baseline(
-        "Most frequent answer", "gives the option that is the right answer most often in the whole benchmark"
+# Titles and what they do, by the names under which benchmarks have their figures.
+BASELINES: Mapping[str, tuple[str, str]] = {
+    CHANCE: ("Chance", "takes every option to be as likely as the next"),
+    MAJORITY: ("Majority answer", "always gives the answer that is right most often in the relation"),
+    MOST_FREQUENT: (
+        "Most frequent answer",
+        "gives the option that is the right answer most often in the whole benchmark",
     ),
-    RARER: Baseline("Rarer answer", "always gives the answer that is rarer in a corpus of texts"),
+    RARER: ("Rarer answer", "always gives the answer that is rarer in a corpus of texts"),
 }
 
 
@@ -106,8 +100,8 @@ def baselines_in_words(benchmark: Benchmark, stated: Mapping[str, float], printe
     """
     note = pages_of(benchmark).baseline_note
     words = [
-        f"{baseline.name} {baseline.words} ({spelled.figure(stated[name])})"
-        for name, baseline in BASELINES.items()
+        f"{title} {does} ({spelled.figure(stated[name])})"
+        for name, (title, does) in BASELINES.items()
         if name in stated
     ]
     papers = [

@@ -16,7 +16,7 @@ from leaderboard.probes.wording import group_title
 from leaderboard.tables import Row
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart
-from leaderboard.ui.charts.dot_plots import ModelDot, Strip
+from leaderboard.ui.charts.dot_plots import ModelDot
 from probing.analysis.accuracy import CHANCE
 
 DOMAINS = ("group", "median", "lowest", "highest", "best", "chance")
@@ -76,10 +76,12 @@ def domains(figures: Sequence[Any], models: Sequence[int], chance: Mapping[str, 
 
 
 def _chart(rows: Sequence[Row], models: int) -> Chart:
-    strips = [Strip(row["title"], [*map(_dot, row["figures"])], row["median"], row["chance"]) for row in rows]
+    dots = {row["title"]: [*map(_dot, row["figures"])] for row in rows}
+    medians = {row["title"]: row["median"] for row in rows}
+    chances = {row["title"]: row["chance"] for row in rows if row["chance"] is not None}
     high, low = (f"{row['median']:.3f} ({row['title']})" for row in (rows[0], rows[-1]))
     words = f"Accuracy by domain, {labels.number_of(models, 'model')}: medians from {low} to {high}."
-    return Chart("domains", "Accuracy by domain", words, charts.strips(strips, "accuracy"))
+    return Chart("domains", "Accuracy by domain", words, charts.strips(dots, medians, chances, "accuracy"))
 
 
 def _dot(figure: Any) -> ModelDot:

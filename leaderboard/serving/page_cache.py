@@ -13,7 +13,7 @@ import hashlib
 import re
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
@@ -37,12 +37,8 @@ TOKEN = re.compile(rb'(?<=name="csrfmiddlewaretoken" value=")\w*(?=")')  # as Dj
 View = Callable[..., HttpResponseBase]
 
 
-class KeptPage(NamedTuple):
-    """A page as it is kept: its compressed text, without the token of its forms if it `has_token`, and its headers."""
-
-    packed: bytes
-    headers: dict[str, str]
-    has_token: bool
+# A page as it is kept: its compressed text, without the token of its forms, its headers, and whether it had a token.
+KeptPage = tuple[bytes, dict[str, str], bool]
 
 
 def kept(view: View, seconds: int = LONGEST) -> View:
@@ -71,8 +67,9 @@ def kept(view: View, seconds: int = LONGEST) -> View:
             return response
         if not tokens:
             set_response_etag(response)  # the same for a page that was just made and one that was kept
-        page = KeptPage(gzip.compress(text, LEVEL, mtime=0), dict(response.headers), bool(tokens))
-        if len(page.packed) <= LARGEST:
+        packed = gzip.compress(text, LEVEL, mtime=0)
+        page = packed, dict(response.headers), bool(tokens)
+        if len(packed) <= LARGEST:
             max_age = get_max_age(response)
             cache.set(key, page, seconds if max_age is None else min(seconds, max_age))
         return response if tokens or not _wants_packed(request) else _sent(request, page)
@@ -86,12 +83,13 @@ def _wants_packed(request: HttpRequest) -> bool:
 
 def _sent(request: HttpRequest, page: KeptPage) -> HttpResponse:
     """Return a page in an encoding that the client accepts; one with a form is compressed with the reader's token."""
-    if page.has_token:
-        return HttpResponse(TOKEN.sub(get_token(request).encode(), gzip.decompress(page.packed)), headers=page.headers)
+    packed, headers, has_token = page
+    if has_token:
+        return HttpResponse(TOKEN.sub(get_token(request).encode(), gzip.decompress(packed)), headers=headers)
     if not _wants_packed(request):
-        return HttpResponse(gzip.decompress(page.packed), headers=page.headers)
-    packed = {"Content-Encoding": "gzip", "ETag": f"W/{page.headers['ETag']}"}
-    response = HttpResponse(page.packed, headers=page.headers | packed)
+        return HttpResponse(gzip.decompress(packed), headers=headers)
+    of_packed = {"Content-Encoding": "gzip", "ETag": f"W/{headers['ETag']}"}
+    response = HttpResponse(packed, headers=headers | of_packed)
     patch_vary_headers(response, ("Accept-Encoding",))
     return response
 

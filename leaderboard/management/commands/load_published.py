@@ -3,7 +3,6 @@
 import csv
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,34 +34,24 @@ class Command(PlainCommand):
 
 def load(folder: Path) -> int:
     """Replace all printed figures by those of the folder's files; return how many rows of results these have."""
-    identities = read_table(folder)
+    table = read_table(folder)
     with transaction.atomic():
         Printed.objects.all().delete()
         rows = 0
         for path in sorted(folder.glob("*.json")):
-            rows += _load_file(path, identities, rows + 1)
-        store_former_names(identities)
+            rows += _load_file(path, table, rows + 1)
+        store_former_names(table)
     return rows
 
 
-@dataclass(frozen=True)
-class Identity:
-    """The model that a row of published figures is about; `printed_name` is empty where its id on the hub is known."""
-
-    hub_id: str
-    printed_name: str
-    kind: str
-    parameters: int | None
-
-
-def _load_file(path: Path, identities: Mapping[str, Identity], first: int) -> int:
+def _load_file(path: Path, table: Mapping[str, Model], first: int) -> int:
     """Store the figures of a file, whose rows are numbered from the first number; return how many rows it has."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         benchmark = _benchmark(content["benchmark"], content["source"])
         _refuse_mixture(path, benchmark, content["differs"])
         for number, row in enumerate(content["rows"], start=first):
-            figures = _figures(benchmark, content, row, identities)
+            figures = _figures(benchmark, content, row, table)
             Printed.objects.bulk_create(Printed(row=number, **figure) for figure in figures)
     except (ValueError, KeyError, TypeError) as error:
         raise BadInput(f"{path} is not a file of published results ({error!r}).", "Restore the file.") from error
@@ -103,13 +92,10 @@ def nested(values: Json) -> dict[str, Any]:
     return {**own, "options": options} if options else own
 
 
-def _figures(
-    benchmark: Benchmark, content: Json, row: Json, identities: Mapping[str, Identity]
-) -> Iterator[dict[str, Any]]:
+def _figures(benchmark: Benchmark, content: Json, row: Json, table: Mapping[str, Model]) -> Iterator[dict[str, Any]]:
     """Yield the fields of the figures of a row; standard errors stand beside what they are about."""
-    identity = identity_of(identities, row["model"], row["name"], row["kind"], row["parameters"])
     shared = {
-        "model": store_model(identity),
+        "model": store_model(table, row),
         "benchmark": benchmark,
         "name": row["name"],
         "baseline": bool(row.get("baseline")),
@@ -131,8 +117,8 @@ def _figures(
 # Which models published figures are about: ids on the hub and sizes for the names that papers print.
 
 
-def read_table(folder: Path) -> dict[str, Identity]:
-    """Return the identities of the folder's table by the models of the rows, none if the folder has no table."""
+def read_table(folder: Path) -> dict[str, Model]:
+    """Return the models of the folder's table by their names in the rows, none if the folder has no table."""
     path = folder / TABLE
     if not path.exists():
         return {}
@@ -140,35 +126,36 @@ def read_table(folder: Path) -> dict[str, Identity]:
         table = csv.DictReader(file)
         if tuple(table.fieldnames or ()) != COLUMNS:
             raise BadInput(f"{path} has not the columns {', '.join(COLUMNS)}.", "Restore the file.")
-        return {row["model"]: _identity(row) for row in table}
+        return {row["model"]: _listed(row) for row in table}
 
 
-def _identity(row: Mapping[str, str]) -> Identity:
+def _listed(row: Mapping[str, str]) -> Model:
+    """Return the model of a row of the table, unsaved; it has a printed name where its id on the hub is not known."""
     parameters = int(row["parameters"]) if row["parameters"] else None
     printed_name = "" if row["hub_id"] else row["name"]
-    return Identity(row["hub_id"] or row["model"], printed_name, row["kind"], parameters)
+    return Model(
+        hub_id=row["hub_id"] or row["model"], printed_name=printed_name, kind=row["kind"], parameters=parameters
+    )
 
 
-def identity_of(table: Mapping[str, Identity], model: str, name: str, kind: str, parameters: int | None) -> Identity:
-    """Return the identity of a row, given what its file says; a size that the source prints stays as printed."""
-    listed = table.get(model)
-    if listed is None:
-        return Identity(model, name if model.startswith(UNRESOLVED) else "", kind, parameters)
-    return Identity(listed.hub_id, listed.printed_name, listed.kind or kind, parameters or listed.parameters)
-
-
-def store_model(identity: Identity) -> Model:
-    """Return the model that stands for published figures of this identity, with its facts brought up to date."""
-    facts = {"kind": identity.kind, "parameters": identity.parameters, "printed_name": identity.printed_name}
+def store_model(table: Mapping[str, Model], row: Json) -> Model:
+    """Return the model of a row of figures, with its facts brought up to date; a size that its source prints stays."""
+    name = row["model"]
+    listed = table.get(name) or Model(hub_id=name, printed_name=row["name"] if name.startswith(UNRESOLVED) else "")
+    facts = {
+        "kind": listed.kind or row["kind"],
+        "parameters": row["parameters"] or listed.parameters,
+        "printed_name": listed.printed_name,
+    }
     model, _ = Model.objects.update_or_create(
-        hub_id=identity.hub_id, commit="", source=Model.Source.PUBLISHED, defaults=facts
+        hub_id=listed.hub_id, commit="", source=Model.Source.PUBLISHED, defaults=facts
     )
     return model
 
 
-def store_former_names(table: Mapping[str, Identity]) -> None:
+def store_former_names(table: Mapping[str, Model]) -> None:
     """Let the addresses of models under their former names redirect, and delete the rows that stood for these."""
-    renamed = {name: identity.hub_id for name, identity in table.items() if identity.hub_id != name}
+    renamed = {name: model.hub_id for name, model in table.items() if model.hub_id != name}
     for name, hub_id in renamed.items():
         FormerName.objects.update_or_create(name=name, defaults={"hub_id": hub_id})
     former = Model.objects.filter(hub_id__in=renamed, source=Model.Source.PUBLISHED)

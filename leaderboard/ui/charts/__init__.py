@@ -1,7 +1,7 @@
 """Plotly figures of the pages: one function for each kind of plot, and `Chart`, which gives a figure its words."""
 
 from leaderboard.ui.charts.basics import Chart, Plot, Point
-from leaderboard.ui.charts.dot_plots import ModelDot, Strip, beside, dots, favoured, forest, headed_dots, strips
+from leaderboard.ui.charts.dot_plots import ModelDot, beside, dots, favoured, forest, headed_dots, strips
 from leaderboard.ui.charts.plots import boxes, by_size, changes, square, violins
 from leaderboard.ui.charts.scaling_chart import SizedScore, scaling_curve
 
@@ -11,7 +11,6 @@ __all__ = [
     "Plot",
     "Point",
     "SizedScore",
-    "Strip",
     "beside",
     "boxes",
     "by_size",

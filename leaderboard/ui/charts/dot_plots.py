@@ -384,27 +384,21 @@ class ModelDot:
     kind: str = ""
 
 
-@dataclass(frozen=True)
-class Strip:
-    """A row of a strip plot: the dots of all models, their median and, where there is one, the level of chance."""
+def strips(
+    rows: Mapping[str, Sequence[ModelDot]], medians: Mapping[str, float], chances: Mapping[str, float], title: str
+) -> Plot:
+    """Plot the dots of all models in one row per label, the first row at the top.
 
-    label: str
-    dots: Sequence[ModelDot]
-    median: float
-    chance: float | None = None
-
-
-def strips(rows: Sequence[Strip], title: str) -> Plot:
-    """Plot shares in one row per label, the first row at the top."""
-    dots = [(row.label, dot) for row in rows for dot in row.dots]
+    `medians` and `chances`: by label, where ticks stand; a row may be without a level of chance.
+    """
+    dots = [(label, dot) for label, of_row in rows.items() for dot in of_row]
     sources = [(name, [pair for pair in dots if pair[1].hollow == hollow]) for hollow, name in SOURCES]
-    chances = [(row.chance, row.label) for row in rows if row.chance is not None]
     traces = [
-        *([ticks_trace("chance", chances)] if chances else []),
+        *([ticks_trace("chance", [(value, label) for label, value in chances.items()])] if chances else []),
         *(_dots_trace(name, of_source) for name, of_source in sources if of_source),
-        ticks_trace("median", [(row.median, row.label) for row in rows], 20, INK),
+        ticks_trace("median", [(value, label) for label, value in medians.items()], 20, INK),
     ]
-    axes = {"xaxis": share_axis(title), "yaxis": row_axis(row.label for row in rows)}
+    axes = {"xaxis": share_axis(title), "yaxis": row_axis(rows)}
     return figure(traces, 96 + ROW_HEIGHT * len(rows), **axes, showlegend=True)
 
 

@@ -206,7 +206,7 @@ def part(tmp_path: Path, whole: Benchmark) -> Benchmark:
 
 def counts(slug: str) -> list[tuple[str, str, int, int]]:
     rows = shared_facts(Benchmark.objects.get(slug=slug, main=True, current=True), Benchmark.objects.all())
-    return [(row.other.slug, row.culture, row.facts, row.shared) for row in rows]
+    return [(other.slug, *stored) for other, stored in rows]
 
 
 def test_both_benchmarks_keep_what_they_share(part: Benchmark) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from leaderboard.figures.queued_runs import (
     PLAIN_SPEED,
-    DoneRun,
     PartDone,
     RecentRates,
     ends_in_line,
@@ -142,15 +141,15 @@ def test_waiting_runs_are_taken_by_the_worker_that_is_free_first() -> None:
 
 
 def test_the_rate_is_the_median_of_the_runs_of_the_probe_and_kind() -> None:
-    rates = RecentRates({("cloze", "masked"): [DoneRun(rate, 100) for rate in (1, 2, 30)]})
+    rates = RecentRates({("cloze", "masked"): [(rate, 100) for rate in (1, 2, 30)]})
     assert rates.of("cloze", "masked", 100) == rates.of("cloze", "masked") == 2
     assert rates.of("cloze", "causal") is rates.of("ranking", "masked") is rates.seconds(8, "ranking", "masked") is None
     assert rates.seconds(8, "cloze", "masked") == 4
 
 
 def test_the_rate_falls_with_the_size_of_the_model() -> None:
-    assert RecentRates({("cloze", "causal"): [DoneRun(8, 100)]}).of("cloze", "causal", 400) == 2
-    assert RecentRates({("cloze", "causal"): [DoneRun(8, None)]}).of("cloze", "causal", 400) == 8
+    assert RecentRates({("cloze", "causal"): [(8, 100)]}).of("cloze", "causal", 400) == 2
+    assert RecentRates({("cloze", "causal"): [(8, None)]}).of("cloze", "causal", 400) == 8
     assert RecentRates({}).of("cloze", "causal", 400) == PLAIN_SPEED / 400
 
 
@@ -159,4 +158,4 @@ def test_only_runs_of_the_queue_with_known_work_count(small: Benchmark) -> None:
         run = make.finished(small, queue=queue)  # in ten minutes
         RunPart.objects.create(run=run, relation="P30", template=0, items=10, work=work, done=True)
     make.finished(small)
-    assert recent_rates("measure").runs == {(small.probe, "causal"): [DoneRun(1.0, 135_000_000)]}
+    assert recent_rates("measure").runs == {(small.probe, "causal"): [(1.0, 135_000_000)]}

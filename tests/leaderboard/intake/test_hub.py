@@ -17,7 +17,6 @@ from pytest_django.fixtures import Settings
 from leaderboard.intake import hub
 from leaderboard.intake.disk import remove_abandoned, remove_abandoned_downloads, temporary_files
 from leaderboard.intake.hub import (
-    ModelName,
     full_ids,
     gguf_config,
     listed_revisions,
@@ -179,19 +178,19 @@ def test_the_token_is_used_only_if_there_is_one(local_hub: Hub, settings: Settin
 
 def test_ids_and_addresses_name_a_model_and_perhaps_a_revision() -> None:
     names = {
-        " org/name ": ModelName("org/name"),
-        "gpt2": ModelName("gpt2"),
-        "https://huggingface.co/org/name": ModelName("org/name"),
-        "http://hf.co/org/name/": ModelName("org/name"),
-        "huggingface.co/org/name?library=transformers": ModelName("org/name"),
-        "https://huggingface.co/gpt2": ModelName("gpt2"),
-        "https://huggingface.co/gpt2/tree/v1": ModelName("gpt2", "v1"),
-        "https://huggingface.co/org/name/tree/main": ModelName("org/name"),
-        "https://huggingface.co/org/name/tree/v1.0": ModelName("org/name", "v1.0"),
-        "https://huggingface.co/org/name/blob/refs%2Fpr%2F1/README.md": ModelName("org/name", "refs/pr/1"),
-        "https://huggingface.co/org/name/discussions/3": ModelName("org/name"),
-        "https://example.org/org/name": ModelName("https://example.org/org/name"),
-        "[]": ModelName("[]"),
+        " org/name ": ("org/name", ""),
+        "gpt2": ("gpt2", ""),
+        "https://huggingface.co/org/name": ("org/name", ""),
+        "http://hf.co/org/name/": ("org/name", ""),
+        "huggingface.co/org/name?library=transformers": ("org/name", ""),
+        "https://huggingface.co/gpt2": ("gpt2", ""),
+        "https://huggingface.co/gpt2/tree/v1": ("gpt2", "v1"),
+        "https://huggingface.co/org/name/tree/main": ("org/name", ""),
+        "https://huggingface.co/org/name/tree/v1.0": ("org/name", "v1.0"),
+        "https://huggingface.co/org/name/blob/refs%2Fpr%2F1/README.md": ("org/name", "refs/pr/1"),
+        "https://huggingface.co/org/name/discussions/3": ("org/name", ""),
+        "https://example.org/org/name": ("https://example.org/org/name", ""),
+        "[]": ("[]", ""),
     }
     assert {text: parse_name(text) for text in names} == names
 

@@ -258,7 +258,7 @@ def test_ready_pairs_say_why_they_are_worth_comparing(db: None) -> None:
     ]
     for of in models:
         make.finished(on, 0.5, of, artefact="runs/1")
-    pairs = {(pair.reason, pair.first.model.hub_id, pair.second.model.hub_id) for pair in ready_pairs()}
+    pairs = {(reason, first.model.hub_id, second.model.hub_id) for reason, first, second in ready_pairs()}
     assert {reason for reason, _, _ in pairs} == set(REASONS)
     assert ("quantised in another way", "org/m-7b", "org/m-7b") in pairs
     assert ("base and tuned", "org/m-7b", "org/m-7b-Instruct") in pairs
