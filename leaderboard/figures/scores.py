@@ -173,12 +173,6 @@ def _best_first(group: Group) -> tuple[bool, float]:
     return (value is None, -(value or 0.0))
 
 
-def dimension_groups(run: Run) -> list[tuple[str, str]]:
-    """Return the pairs of dimension and group in which a run has scores, in stored order."""
-    pairs = run.scores.order_by("pk").values_list("dimension", "group")
-    return list(dict.fromkeys(pairs))
-
-
 def group_url(benchmark: Benchmark, dimension: str, group: str) -> str:
     """Return the address of a group's own page, which only relations have."""
     own_page = dimension == "relation" and "/" not in group

@@ -14,7 +14,6 @@ from django.views.decorators.http import require_safe
 
 from leaderboard.figures import item_rows
 from leaderboard.figures.item_rows import ItemFilter, ItemsMissing, Row
-from leaderboard.figures.scores import dimension_groups
 from leaderboard.models import Run
 from leaderboard.probes import pages_of
 from leaderboard.probes.items import LABELS, ColumnValues, exported_value, item_url, right_or_wrong, stored_text
@@ -181,7 +180,7 @@ class ItemsForm(forms.Form):
             self.fields[name] = forms.ChoiceField(required=False, choices=YES_NO, label=label)
         self.tags = tag_columns(probe_named(run.benchmark.probe), values)
         groups: dict[str, list[str]] = {}
-        for dimension, group in dimension_groups(run):
+        for dimension, group in dict.fromkeys(run.scores.order_by("pk").values_list("dimension", "group")):
             groups.setdefault(dimension, []).append(group)
         templates = range(min(values["template"]), max(values["template"]) + 1)
         groups.setdefault("template", [str(template) for template in templates])

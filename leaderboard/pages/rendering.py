@@ -1,12 +1,9 @@
-"""Functions that several pages share: references, addresses, and files in ranges."""
+"""Functions that several pages share: references and addresses."""
 
-from pathlib import Path
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from whitenoise.middleware import WhiteNoiseFileResponse
-from whitenoise.responders import StaticFile
 
 from leaderboard.exports.references import Reference
 from leaderboard.ui.links import link
@@ -42,12 +39,3 @@ def page_reference(request: HttpRequest, key: str, title: str, details: str = ""
     """Return how a page is cited whose rows may change."""
     today = timezone.now().date()
     return Reference(f"clozeboard-{key}", title, details, page_address(request), accessed=today)
-
-
-def file_response(request: HttpRequest, path: Path, content_type: str) -> HttpResponseBase:
-    """Return a file that is never changed under its name, or the range of it that the request names."""
-    file = StaticFile(str(path), [("Content-Type", content_type), ("ETag", f'"{path.stem}"')])
-    answer = file.get_response(request.method, request.META)
-    headers = {**dict(answer.headers), "Accept-Ranges": "bytes", "Cache-Control": "no-cache"}
-    response: HttpResponseBase = WhiteNoiseFileResponse(answer.file or (), status=answer.status, headers=headers)
-    return response
