@@ -10,16 +10,15 @@ from probing.command_line.exit_codes import Parser, exit_code, program
 # For each command, the function that adds its arguments, and its line in the help. A command's module is imported only
 # when that command is called, because most of them import pandas, and the help and mistakes should be answered at once.
 COMMANDS = {
-    "run": ("probing.command_line.run:add_run", "probe a model on a benchmark"),
+    "run": ("probing.command_line.run:add_run", "probe models on benchmarks"),
     "study": ("probing.command_line.run:add_study", "probe several models on several benchmarks, as a file says"),
-    "sweep": ("probing.command_line.run:add_sweep", "probe the checkpoints of a training, and draw the curve"),
     "baselines": ("probing.command_line.benchmarks:add_baselines", "print what is reached without a model"),
-    "show": ("probing.command_line.show:add_show", "print a result's scores"),
+    "show": ("probing.command_line.show:add_show", "print a result's scores, or its answers by language"),
     "paper": ("probing.command_line.paper:add_paper", "measure the tables and figures of a paper again"),
     "compare": ("probing.command_line.compare:add_compare", "compare results on the items that they share"),
     "list": (
         "probing.command_line.benchmarks:add_list",
-        "list benchmarks with their relations, and probes with their options",
+        "list benchmarks with their relations or cultures, and probes with their options",
     ),
     "rescore": (
         "probing.command_line.show:add_rescore",
@@ -29,13 +28,7 @@ COMMANDS = {
         "probing.command_line.own_sentences:add_perplexity",
         "measure the perplexity of your own sentences",
     ),
-    "download": ("probing.command_line.benchmarks:add_download", "fetch a benchmark from its official source"),
-    "convert": ("probing.command_line.convert:add_convert", "write pickled weights as safetensors"),
-    "predictions": (
-        "probing.command_line.predictions:add_predictions",
-        "count which answers a model gives, by language",
-    ),
-    "diversity": ("probing.command_line.benchmarks:add_diversity", "count which cultures a data set's facts are about"),
+    "download": ("probing.command_line.benchmarks:add_download", "fetch a benchmark, or make a model's files safe"),
     "curate": ("probing.command_line.curate:add_curate", "make a benchmark from Wikidata, as a file says"),
     "lm-eval": (
         "probing.command_line.lm_eval_command:add_lm_eval",
@@ -43,6 +36,13 @@ COMMANDS = {
     ),
 }
 
+# Commands of version 0.2, which go in the next one, and the words that take the place of each.
+OLD_COMMANDS = {
+    "sweep": "run --revisions all",
+    "convert": "download --convert",
+    "predictions": "show --predictions",
+    "diversity": "list --cultures=west",
+}
 
 # New objects after which Python looks for garbage. Importing torch and transformers creates more than a million objects
 # that all stay, and searching them again and again takes a sixth of the time to the first batch.
@@ -56,13 +56,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is None:
         gc.set_threshold(NEW_OBJECTS_BEFORE_COLLECTION)
-    words = sys.argv[1:] if arguments is None else arguments
+    words = _new_words(sys.argv[1:] if arguments is None else list(arguments))
 
     def command() -> None:
         parsed = parser(words[:1]).parse_args(words)
         parsed.command(parsed)
 
     return exit_code(command)
+
+
+def _new_words(words: list[str]) -> list[str]:
+    """Return the words with an old command replaced, and name what replaces it."""
+    if not words or words[0] not in OLD_COMMANDS:
+        return words
+    new = OLD_COMMANDS[words[0]]
+    print(f"{words[0]} goes in the next version. Use {program()} {new} in its place.", file=sys.stderr)
+    return [*new.split(), *words[1:]]
 
 
 def parser(complete: Container[str] = COMMANDS) -> Parser:

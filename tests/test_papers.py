@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from dataclasses import fields
 from pathlib import Path
 
 from django.urls import Resolver404, resolve
@@ -9,6 +10,7 @@ from django.urls import Resolver404, resolve
 from docs.site.papers import papers_page
 from probing.__main__ import parser
 from probing.catalog import CATALOG
+from probing.curation.plan_file import KINDS
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
 from probing.results.result import Result
@@ -19,6 +21,8 @@ TEXT = papers_page()
 ROWS = [row for row in re.findall(r"^\| (.+) \|$", TEXT, re.MULTILINE) if not row.startswith(("In the paper", "---"))]
 FOLDERS = ("probing/", "leaderboard/", "examples/", "fixtures/", "tests/", "docs/")
 NAMES = sorted(set(re.findall(r"`([^`]+)`", "\n".join(ROWS))))
+# The kinds of curations, and the keys of their files.
+OF_CURATIONS = {*KINDS, *(entry.name for kind in KINDS.values() for entry in fields(kind.plan))}
 OPTIONS = {option for probe in PROBES.values() for option in declared_options(probe)}
 
 
@@ -52,7 +56,7 @@ def is_page(address: str) -> bool:
 
 
 def exists(name: str) -> bool:
-    """Whether there is what a name of the document stands for: a file, a test, a page, an attribute or a command."""
+    """Whether there is what a name of the document stands for: a file, test, page, attribute, command or key."""
     path, _, test = name.partition("::")
     if name.startswith(FOLDERS):
         file = ROOT / path
@@ -61,7 +65,7 @@ def exists(name: str) -> bool:
         return is_page(name)
     if name.startswith("result."):
         return hasattr(Result, name.removeprefix("result."))
-    return is_command(name)
+    return name.partition(":")[0] in OF_CURATIONS or is_command(name)
 
 
 def is_shown(row: str) -> bool:

@@ -1,4 +1,4 @@
-"""The commands about benchmarks: `list`, `download`, `baselines`, `diversity`."""
+"""The commands about benchmarks: `list`, `download` and `baselines`."""
 
 import argparse
 import re
@@ -12,11 +12,12 @@ from probing.analysis.facts_by_culture import CulturePlaces, Fact, diversity, fa
 from probing.baselines import baseline_scores, pair_answers, rarer_scores
 from probing.benchmark import Benchmark
 from probing.catalog import CATALOG, benchmarks_folder, download, how_checked, known_name, named_folder, open_benchmark
-from probing.command_line.exit_codes import program
+from probing.command_line.exit_codes import program, refuse_without
 from probing.command_line.printing import print_by_dimension, print_lines, print_table, write_csv
 from probing.curation.cultures import Culture, country_ids, members, read_countries, read_culture
 from probing.curation.plan_file import Servers
 from probing.errors import BadInput
+from probing.files.pickled_weights import convert
 from probing.formats.lama import holds_triples, read_triples
 from probing.papers.declarations import printed_figures, read_paper
 from probing.plan import plan
@@ -26,18 +27,33 @@ from probing.sentences.sentence_files import corpus_counts, listed_counts
 from probing.settings import IN_WORDS, Option
 
 WEST = "west"
+OF_CULTURES = ("relation", "with", "countries", "wikidata")  # the arguments of `list` that are about --cultures
 NAMES_IN_TABLE_A1 = {"trex": "lama", "xfactr": "xfactr"}  # of known benchmarks, in DLAMA's paper
 
 
 def add_list(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "benchmark", nargs="?", metavar="SLUG_OR_FOLDER", help="list the relations of this benchmark instead"
+    add = parser.add_argument
+    add("benchmark", nargs="?", metavar="SLUG_OR_FOLDER", help="list the relations of this benchmark instead")
+    cultures = (
+        "count which cultures its facts are about; where facts name none, which are about this one (default: west)"
     )
+    add("--cultures", nargs="?", const=WEST, metavar="NAME_OR_FILE", help=cultures)
+    relations = "cultures: count only these relations, such as P17"
+    add("--relation", "--relations", nargs="+", default=[], metavar="ID", help=relations)
+    other = "cultures: count the facts that this benchmark, or folder of triples, has as well"
+    add("--with", metavar="SLUG_OR_FOLDER", help=other)
+    countries = "cultures: a table with lines of an id and, behind tabs, the ids of its countries"
+    add("--countries", type=Path, metavar="FILE", help=countries)
+    add("--wikidata", action="store_true", help="cultures: ask Wikidata which subjects and objects belong to it")
     parser.set_defaults(command=list_names)
 
 
 def list_names(arguments: argparse.Namespace) -> None:
     """Print what can be named on the command line: benchmarks and probes, or the relations of a benchmark."""
+    refuse_without(arguments, "cultures", OF_CULTURES)
+    if arguments.cultures:
+        _print_cultures(arguments)
+        return
     if arguments.benchmark:
         _print_relations(open_benchmark(arguments.benchmark))
         return
@@ -82,7 +98,9 @@ def option_meaning(option: Option) -> str:
 
 def add_download(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("slug", metavar="SLUG", help="name of a benchmark in the catalog")
+    add("slug", nargs="?", metavar="SLUG", help="name of a benchmark in the catalog")
+    pickles = "write the pickled weights of a model's folder (pytorch_model.bin) as safetensors"
+    add("--convert", type=Path, metavar="FOLDER", help=pickles)
     add(
         "--templates",
         type=Path,
@@ -93,6 +111,12 @@ def add_download(parser: argparse.ArgumentParser) -> None:
 
 
 def download_benchmark(arguments: argparse.Namespace) -> None:
+    if (arguments.slug is None) == (arguments.convert is None):
+        raise BadInput("Nothing is named to fetch, or too much.", "Give a SLUG, or --convert FOLDER.")
+    if arguments.convert:
+        for path in convert(arguments.convert):
+            print(f"{path.name} is in {path.parent}.")
+        return print(f"Probe the model: {program()} run {arguments.convert} --benchmark starter --out results")
     slug = known_name(arguments.slug)
     target = benchmarks_folder() / slug
     benchmark = download(slug, target, arguments.templates)
@@ -140,38 +164,26 @@ def _counts(arguments: argparse.Namespace, benchmark: Benchmark) -> Mapping[str,
     return {}
 
 
-def add_diversity(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    data = "a benchmark, or a folder of lists of triples (P17.jsonl with sub_uri and obj_uri), as T-REx"
-    add("benchmark", metavar="BENCHMARK", help=data)
-    add(
-        "--relation", "--relations", nargs="+", default=[], metavar="ID", help="count only these relations, such as P17"
-    )
-    add("--with", dest="other", metavar="OTHER", help=f"count the facts that this has as well: {data}")
-    add("--culture", default=WEST, metavar="NAME_OR_FILE", help="where facts name no culture: of which one they are")
-    add("--countries", type=Path, metavar="FILE", help="lines of an id and, behind tabs, the ids of its countries")
-    add("--wikidata", action="store_true", help="ask Wikidata which subjects and objects belong to the culture")
-    add("--csv", type=Path, metavar="FILE", help="write the table to a CSV file as well")
-    parser.set_defaults(command=print_diversity)
-
-
-def print_diversity(arguments: argparse.Namespace) -> None:
+def _print_cultures(arguments: argparse.Namespace) -> None:
+    """Print how many of a benchmark's facts are about which cultures."""
+    if not arguments.benchmark:
+        raise BadInput("No benchmark is named.", f"Write: {program()} list BENCHMARK --cultures.")
+    other = getattr(arguments, "with")
     facts = _of_relations(read_facts(arguments.benchmark), arguments.relation)
     places = None if all(fact.cultures for fact in facts) else _places(arguments, facts)
-    if arguments.other:
-        others = read_facts(arguments.other)
-        _refuse_other_predicates(facts, others, arguments.other)
+    if other:
+        others = read_facts(other)
+        _refuse_other_predicates(facts, others, other)
         table = overlap(facts, others, places)
     else:
         table = diversity(facts, places)
     printed_name = NAMES_IN_TABLE_A1.get(known_name(arguments.benchmark))
-    if places and arguments.culture == WEST and printed_name:
+    if places and arguments.cultures == WEST and printed_name:
         table = _beside_printed(table, printed_name)
     print_table(table)
     print()
-    for sentence in in_words(table, arguments.other):
+    for sentence in in_words(table, other):
         print(sentence)
-    write_csv(table, arguments.csv)
 
 
 def _beside_printed(table: pd.DataFrame, data_set: str) -> pd.DataFrame:
@@ -215,7 +227,7 @@ def _refuse_other_predicates(facts: Collection[Fact], others: Collection[Fact], 
 
 def _places(arguments: argparse.Namespace, facts: Collection[Fact]) -> CulturePlaces:
     """Return which of the facts' subjects and objects belong to the culture, from the user's table or from Wikidata."""
-    culture = read_culture(arguments.culture)
+    culture = read_culture(arguments.cultures)
     if arguments.countries:
         return _from_table(culture, arguments.countries)
     if not arguments.wikidata:

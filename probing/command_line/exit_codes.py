@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -34,6 +34,13 @@ def exit_code(command: Callable[[], None]) -> int:
 def _report_error(message: str, code: int) -> int:
     print(f"error: {' '.join(message.split())}", file=sys.stderr)
     return code
+
+
+def refuse_without(arguments: argparse.Namespace, needed: str, names: Sequence[str]) -> None:
+    """Raise `BadInput` where a flag was given that means nothing without another one."""
+    given = [name for name in names if getattr(arguments, name)]
+    if given and not getattr(arguments, needed):
+        raise BadInput(f"--{given[0]} is about --{needed}.", f"Give --{needed} as well.")
 
 
 def program() -> str:

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from probing.catalog import benchmarks_folder
+from probing.command_line.exit_codes import refuse_without
 from probing.command_line.judge import judge
 from probing.command_line.printing import print_lines, print_table, write_csv
 from probing.errors import BadInput, Incomplete
@@ -38,8 +39,7 @@ def add_paper(parser: argparse.ArgumentParser) -> None:
 
 def print_paper(arguments: argparse.Namespace) -> None:
     """Print the chosen exhibits and write them to files; raise `Incomplete` where something was not measured."""
-    if arguments.forms and not arguments.judge:
-        raise BadInput("--forms are about the benchmark of --judge.", "Give --judge as well.")
+    refuse_without(arguments, "judge", ["forms"])
     if arguments.judge:
         judge(arguments)
         return

@@ -1,4 +1,4 @@
-"""The command `predictions`: which answers a model gives, by the language of the prompts, as a table and as a chart.
+"""`show --predictions`: which answers a model gives, by the language of the prompts, as a table and as a chart.
 
 The chart is the one of DLAMA's Figure 1: shares of answers by the language of the prompts.
 """
@@ -14,7 +14,7 @@ import pandas as pd
 from probing.analysis.culture_metrics import nearness, prediction_shares
 from probing.catalog import open_benchmark
 from probing.chart_template import LIGHT, chart_template, trace_menu
-from probing.command_line.printing import print_table, write_csv
+from probing.command_line.printing import print_table
 from probing.errors import BadInput
 from probing.extras import graph_objects
 from probing.files.folders import new_file
@@ -25,6 +25,8 @@ from probing.results.result import Result
 from probing.settings import Settings
 
 TASK = "The chart of predictions"
+MOST = 5  # answers that are printed for each language
+OF_PREDICTIONS = ("benchmark", "relation", "merge", "plot")  # the arguments of `show` that are about --predictions
 OTHERS = "all other answers"
 BAR_HEIGHT = 34  # pixels
 # The bars of each language, by the column of their shares: all of what the model answers, the part of it that is right,
@@ -35,14 +37,15 @@ FRAME = 220  # pixels for the menu above the bars, and the axis and the legend b
 
 def add_predictions(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("folders", metavar="DIR", nargs="+", help="folders of one model's results, such as one for each language")
-    add("--benchmark", metavar="NAME", default="", help="folder or name; default: the recorded name")
-    add("--relation", "--relations", nargs="+", default=[], metavar="ID", help="only these relations, such as P140")
-    add("--merge", type=Path, metavar="FILE", help='answers that count as one, in TOML: Islam = ["Q432", "Muslim"]')
-    add("--most", type=int, default=5, metavar="N", help="answers that are printed for each language; default: 5")
-    add("--csv", type=Path, metavar="FILE", help="write all answers to a CSV file as well")
-    add("--plot", type=Path, metavar="FILE", help="draw the shares as a chart, in an HTML file")
-    parser.set_defaults(command=print_predictions)
+    shares = "print which answers one model gives, by language; DIR may be several folders, as one of each language"
+    add("--predictions", action="store_true", help=shares)
+    add("--benchmark", metavar="NAME", default="", help="predictions: folder or name; default: the recorded name")
+    relations = "predictions: only these relations, such as P140"
+    add("--relation", "--relations", nargs="+", default=[], metavar="ID", help=relations)
+    merged = 'predictions: answers that count as one, in TOML: Islam = ["Q432", "Muslim"]'
+    add("--merge", type=Path, metavar="FILE", help=merged)
+    add("--most", type=int, default=MOST, help=argparse.SUPPRESS)  # of version 0.2; goes in the next one
+    add("--plot", type=Path, metavar="FILE", help="predictions: draw the shares as a chart, in an HTML file")
 
 
 def print_predictions(arguments: argparse.Namespace) -> None:
@@ -70,7 +73,6 @@ def print_predictions(arguments: argparse.Namespace) -> None:
     if len(near := pd.concat(distances)):
         print("\nhow near the answers are to right ones, by the country of both")
         print_table(near)
-    write_csv(table, arguments.csv)
     if arguments.plot:
         chart = prediction_chart(table, arguments.most)
         with new_file(arguments.plot) as temporary:

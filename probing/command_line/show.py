@@ -12,6 +12,8 @@ from probing.analysis.details import detail_tables, needs_full_run, without_deta
 from probing.analysis.option_scores import FULL_RUN_NEEDED
 from probing.analysis.paired_tests import score_changes
 from probing.catalog import open_benchmark
+from probing.command_line.exit_codes import refuse_without
+from probing.command_line.predictions import OF_PREDICTIONS, add_predictions, print_predictions
 from probing.command_line.printing import print_lines, print_scores, print_table
 from probing.errors import BadInput
 from probing.harness.harness_command import harness_words
@@ -25,18 +27,28 @@ from probing.results.token_scores import TOKENS_FILE, conditional_accuracy, read
 
 
 def add_show(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="DIR", help="the folder of a result")
+    parser.add_argument("folders", metavar="DIR", nargs="+", help="the folder of a result")
     parser.add_argument(
         "--details", action="store_true", help="also print the long tables: by template, by option, by confidence"
     )
     parser.add_argument(
         "--k", metavar="1,5,10", help="also print precision at each k: how often a right option is among the k best"
     )
+    add_predictions(parser)
     parser.set_defaults(command=show)
 
 
 def show(arguments: argparse.Namespace) -> None:
-    result = Result.load(arguments.folder)
+    refuse_without(arguments, "predictions", OF_PREDICTIONS)
+    if arguments.predictions:
+        print_predictions(arguments)
+        return
+    for folder in arguments.folders:
+        show_result(folder, arguments)
+
+
+def show_result(folder: str, arguments: argparse.Namespace) -> None:
+    result = Result.load(folder)
     precision = precision_table(result, arguments.k) if arguments.k is not None else None
     benchmark = result.record["benchmark"]
     print(*result.findings, f"{result.record['model']['id']} on {benchmark['slug']} {benchmark['version']}", sep="\n")
@@ -55,7 +67,7 @@ def show(arguments: argparse.Namespace) -> None:
         print("\nprecision at k")
         print_table(precision)
     print_details(result, arguments.details)
-    print_token_scores(result, Path(arguments.folder) / TOKENS_FILE)
+    print_token_scores(result, Path(folder) / TOKENS_FILE)
 
 
 def precision_table(result: Result, text: str) -> pd.DataFrame:

@@ -257,7 +257,7 @@ def refuse_pickles(where: str, names: Iterable[str]) -> None:
         raise UnsafeModel(
             f"{where} has no safetensors weights; pickled ones could run code and are never loaded.",
             "If its community page at the hub offers a conversion to safetensors, name that as the commit: refs/pr/N. "
-            "Else download the model and convert it: clozeboard convert FOLDER.",
+            "Else download the model and convert it: clozeboard download --convert FOLDER.",
         )
 
 

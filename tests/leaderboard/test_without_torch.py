@@ -91,7 +91,7 @@ def test_commands_that_compute_name_the_extra(command: Command, tmp_path: Path, 
         ("run", model, "--benchmark", "starter", "--dry-run"),
         ("study", str(tmp_path / "study.yaml"), *where),
         ("perplexity", model, "--sentences", sentences),
-        ("convert", str(tmp_path / "old")),
+        ("download", "--convert", str(tmp_path / "old")),
     )
     for (name, *_), (code, printed) in zip(words, answers(command, words), strict=True):
         with subtests.test(name):

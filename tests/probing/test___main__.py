@@ -1,5 +1,6 @@
 """Exit codes of the program, and one line for each complaint."""
 
+import argparse
 import gc
 import os
 import sys
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 
 import probing
-from probing.__main__ import NEW_OBJECTS_BEFORE_COLLECTION, main
+from probing.__main__ import NEW_OBJECTS_BEFORE_COLLECTION, OLD_COMMANDS, main
+from probing.command_line.exit_codes import Parser, program
 from probing.errors import NoSpace
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel
@@ -66,6 +68,26 @@ def test_a_failure_is_one_line_and_code_1(
     monkeypatch.setattr(probing, "run", partial(fails, error))
     assert main(["run", "fake", "--benchmark", folder, "--out", "x"]) == code
     complaint(capsys)
+
+
+@pytest.mark.parametrize("old", OLD_COMMANDS)
+def test_an_old_command_is_its_new_one_and_one_line_says_so(
+    old: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls: list[argparse.Namespace] = []
+    parse = Parser.parse_args
+
+    def parsed(self: Parser, words: list[str]) -> argparse.Namespace:
+        arguments = parse(self, words)
+        arguments.command = calls.append
+        return arguments
+
+    monkeypatch.setattr(Parser, "parse_args", parsed)
+    new, *flags = OLD_COMMANDS[old].split()
+    assert main([old, "folder"]) == main([new, *flags, "folder"]) == 0
+    assert calls[0] == calls[1]
+    captured = capsys.readouterr()
+    assert captured.err == f"{old} goes in the next version. Use {program()} {OLD_COMMANDS[old]} in its place.\n"
 
 
 def test_a_reader_that_ends_before_the_output_does_is_no_complaint(

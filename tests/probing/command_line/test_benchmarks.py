@@ -1,4 +1,4 @@
-"""The commands about benchmarks: `list`, `download`, `baselines` and `diversity`."""
+"""The commands about benchmarks: `list`, `download` and `baselines`."""
 
 import shutil
 from dataclasses import replace
@@ -147,11 +147,10 @@ def test_a_benchmark_that_names_cultures_needs_nothing_else(tmp_path: Path, caps
     other = tmp_path / "other"
     other.mkdir()
     (other / "P37.jsonl").write_text('{"sub_uri": "Q142", "obj_uri": "Q150"}\n')
-    table = tmp_path / "table.csv"
-    output = printed_by(capsys, "diversity", str(folder), "--with", str(other), "--csv", str(table))
+    output = printed_by(capsys, "list", str(folder), "--cultures", "--with", str(other))
     assert f"Arab: 40.0% of the facts (2), of which {other} has 0.0% (0)." in output
     assert f"West: 60.0% of the facts (3), of which {other} has 33.3% (1)." in output
-    assert pd.read_csv(table).columns.tolist() == ["relation", "group", "facts", "share", "shared", "shared_share"]
+    assert output.splitlines()[0].split() == ["relation", "group", "facts", "share", "shared", "shared_share"]
 
 
 def test_the_papers_shares_stand_beside_those_of_its_data_sets(
@@ -161,13 +160,13 @@ def test_the_papers_shares_stand_beside_those_of_its_data_sets(
     shutil.copytree(triples, tmp_path / "benchmarks" / "trex")
     countries = tmp_path / "countries.tsv"
     countries.write_text("Q90\tQ142\n")
-    table = tmp_path / "table.csv"
-    words = ["--relation", "P36", "--countries", str(countries), "--csv", str(table)]
-    assert main(["diversity", "trex", *words]) == 0
-    printed = pd.read_csv(table).set_index(["relation", "group"])["printed"]
-    assert printed["P36", "West"] == 0.62
-    assert pd.isna(printed["P36", "unknown"])
-    assert pd.isna(printed["all", "West"]), "the paper's is about 26 predicates"
+    printed = printed_by(capsys, "list", "trex", "--cultures", "--relation", "P36", "--countries", str(countries))
+    heading, *rows = (line.split() for line in printed.partition("\n\n")[0].splitlines())
+    shares = {tuple(row[:2]): row[len(heading) - 1 :] for row in rows}
+    assert heading[-1] == "printed"
+    assert shares["P36", "West"] == ["0.62"]
+    assert shares["P36", "unknown"] == []
+    assert shares["all", "West"] == [], "the paper's is about 26 predicates"
 
 
 def test_wikidata_is_asked_where_ids_belong(
@@ -184,7 +183,7 @@ def test_wikidata_is_asked_where_ids_belong(
     monkeypatch.setenv("CLOZEBOARD_DATA", str(tmp_path))
     servers = Servers(url=source.endpoint_url, interval=0)
     monkeypatch.setattr("probing.command_line.benchmarks.Servers", lambda: servers)
-    printed = printed_by(capsys, "diversity", triples, "--wikidata", "--culture", "arab")
+    printed = printed_by(capsys, "list", triples, "--wikidata", "--cultures", "arab")
     assert "Arab: 50.0% of the facts (1)." in printed
     assert len(source.sparql.requests) == 1
 
@@ -195,16 +194,18 @@ def test_a_table_tells_where_ids_belong_and_only_some_relations_are_counted(
     (Path(triples) / "P17.jsonl").write_text('{"sub_uri": "Q85", "obj_uri": "Q79"}\n')
     countries = tmp_path / "countries.tsv"
     countries.write_text("Q90\tQ142\nQ85\tQ79\n")
-    printed = printed_by(capsys, "diversity", triples, "--countries", str(countries), "--relation", "P36")
+    printed = printed_by(capsys, "list", triples, "--cultures", "--countries", str(countries), "--relation", "P36")
     assert "West: 50.0% of the facts (1).\nrest of the world: 50.0% of the facts (1).\n" in printed
-    refused = refusal(capsys, "diversity", triples, "--countries", str(countries), "--relation", "P36", "P99")
+    refused = refusal(capsys, "list", triples, "--cultures", "--countries", str(countries), "--relation", "P36", "P99")
     assert "There are no facts of P99. Choose from: P17, P36." in refused
 
 
 def test_without_cultures_it_says_what_is_needed(triples: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "Give --wikidata" in refusal(capsys, "diversity", triples)
+    assert "Give --wikidata" in refusal(capsys, "list", triples, "--cultures")
+    assert "--with is about --cultures" in refusal(capsys, "list", triples, "--with", triples)
+    assert "list BENCHMARK --cultures" in refusal(capsys, "list", "--cultures")
 
 
 def test_other_predicates_share_nothing(triples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = DlamaFolder(tmp_path / "pairs").write()
-    assert "has none of these predicates" in refusal(capsys, "diversity", str(folder), "--with", triples)
+    assert "has none of these predicates" in refusal(capsys, "list", str(folder), "--cultures", "--with", triples)

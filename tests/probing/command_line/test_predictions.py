@@ -1,4 +1,4 @@
-"""The command predictions: shares of answers by language, with answers merged by the user's file."""
+"""`show --predictions`: shares of answers by language, with answers merged by the user's file."""
 
 from pathlib import Path
 from typing import Any
@@ -31,26 +31,27 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def test_shares_are_printed_and_written(results: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arabic, english, benchmark = results
-    table = tmp_path / "table.csv"
     merge = tmp_path / "merge.toml"
     merge.write_text('"Semitic" = ["Q13955"]\n')
-    options = ["--benchmark", benchmark, "--merge", str(merge), "--most", "1", "--csv", str(table)]
-    assert main(["predictions", arabic, english, *options]) == 0
-    shown = capsys.readouterr().out.splitlines()
-    assert len(shown) == 3 + 2 + 3
-    assert shown[4].startswith("P@1")
-    shares = pd.read_csv(table).set_index(["language", "answer"])
+    options = ["--benchmark", benchmark, "--merge", str(merge)]
+    assert main(["show", "--predictions", arabic, english, *options]) == 0
+    printed, precisions = capsys.readouterr().out.split("\n\n")
+    heading, *rows = (line.split() for line in printed.splitlines())
+    shares = (
+        pd.DataFrame(rows, columns=heading).set_index(["language", "answer"]).drop(columns="relation").astype(float)
+    )
     right = shares["right_share"].to_dict()
     assert shares["predictions"].groupby("language").sum().to_dict() == {"ar": 5, "en": 5}
     assert shares.loc[("en", "Semitic"), "share"] == 1.0
     assert right["ar", "Semitic"] == right["en", "Semitic"] == 0.3
+    assert len(precisions.splitlines()) == 4
 
 
 def test_answers_about_places_have_their_nearness(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     capitals: dict[str, Any] = {"relations": ["P36"], "language": "en", "pair": "arab-west"}
     run(UniformModel(), open_benchmark("culture"), out=out, progress=False, **capitals)
-    assert main(["predictions", str(out)]) == 0
+    assert main(["show", str(out), "--predictions"]) == 0
     *_, head, shares = capsys.readouterr().out.strip().splitlines()
     assert head.split() == [
         *("relation", "language", "predictions"),
@@ -62,7 +63,7 @@ def test_answers_about_places_have_their_nearness(tmp_path: Path, capsys: pytest
 def test_the_chart_is_a_page_of_its_own(results: list[str], tmp_path: Path) -> None:
     arabic, english, benchmark = results
     page = tmp_path / "chart.html"
-    assert main(["predictions", arabic, english, "--benchmark", benchmark, "--plot", str(page)]) == 0
+    assert main(["show", arabic, english, "--predictions", "--benchmark", benchmark, "--plot", str(page)]) == 0
     assert "<html>" in page.read_text(encoding="utf-8")[:100]
 
 
@@ -94,10 +95,11 @@ def test_results_that_do_not_fit_together_are_refused(
     arabic, _, benchmark = results
     both = tmp_path / "both"
     run(UniformModel(), dlama.read(Path(benchmark)), out=both, progress=False)
-    refused = refusal(capsys, "predictions", arabic, str(both), "--benchmark", benchmark)
+    refused = refusal(capsys, "show", "--predictions", arabic, str(both), "--benchmark", benchmark)
     assert "Two results are about P37 in ar" in refused
-    refused = refusal(capsys, "predictions", arabic, "--benchmark", benchmark, "--relation", "P36")
+    refused = refusal(capsys, "show", "--predictions", arabic, "--benchmark", benchmark, "--relation", "P36")
     assert "There are no rows of P36. Choose from: P37." in refused
-    assert main(["predictions", arabic, "--benchmark", "starter"]) != 0
+    assert main(["show", "--predictions", arabic, "--benchmark", "starter"]) != 0
     assert complaint(capsys)
-    assert "Give 1 or more" in refusal(capsys, "predictions", arabic, "--most", "0")
+    assert "Give 1 or more" in refusal(capsys, "show", "--predictions", arabic, "--most", "0")
+    assert "--merge is about --predictions" in refusal(capsys, "show", arabic, "--merge", "merge.toml")

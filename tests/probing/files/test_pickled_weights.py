@@ -53,7 +53,7 @@ def test_a_converted_model_gives_the_same_scores(tmp_path: Path) -> None:
     folder = build_gpt2(tmp_path / "model")
     model = load(str(folder), device="cpu")
     before = [answer.reduce().tolist() for answer in model.score(requests(), Scoring())]
-    assert main(["convert", str(pickled(folder, model.network.state_dict()))]) == 0
+    assert main(["download", "--convert", str(pickled(folder, model.network.state_dict()))]) == 0
     after = load(str(folder), device="cpu").score(requests(), Scoring())
     assert [answer.reduce().tolist() for answer in after] == before
 
@@ -139,7 +139,7 @@ def test_faults_of_the_folder_are_told(tmp_path: Path) -> None:
 
 
 def test_the_command_prints_one_line_and_exits_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["convert", str(tmp_path / "none")]) == 2
+    assert main(["download", "--convert", str(tmp_path / "none")]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: There is no folder")
     assert error.count("\n") == 1
@@ -150,7 +150,7 @@ def test_a_model_with_only_pickles_is_told_both_ways_to_safetensors(tmp_path: Pa
     with pytest.raises(UnsafeModel) as caught:
         load(str(folder), device="cpu")
     assert "refs/pr/N" in caught.value.next_step
-    assert "clozeboard convert FOLDER" in caught.value.next_step
+    assert "clozeboard download --convert FOLDER" in caught.value.next_step
 
 
 def test_a_conversion_that_the_hub_offers_is_loaded_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
