@@ -90,7 +90,7 @@ def compare_two(arguments: argparse.Namespace) -> None:
 
 
 @dataclass(frozen=True)
-class Compared:
+class SideBySide:
     """Two results side by side.
 
     `rows`: by `A` and `B`. `names`: what each of them is, in words. `remarks`: in what they differ, and how many items
@@ -177,7 +177,7 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and np.isnan(value) else value
 
 
-def _of_results(paths: Mapping[str, Path]) -> Compared:
+def _of_results(paths: Mapping[str, Path]) -> SideBySide:
     results = {side: Result.load(path) for side, path in paths.items()}
     for result in results.values():
         refuse_without_rows(result.record, "A comparison")
@@ -189,10 +189,10 @@ def _of_results(paths: Mapping[str, Path]) -> Compared:
     remarks = [what_differs(A, records[A], B, records[B]), *filter(None, [shared_in_words(rows)])]
     same_scores = probe is other and probe.has_log_probs
     differences = _renamed(probe.compare(rows))
-    return Compared(rows, differences, names, remarks, probe.ahead, probe.correctness, same_scores)
+    return SideBySide(rows, differences, names, remarks, probe.ahead, probe.correctness, same_scores)
 
 
-def _of_files(paths: Mapping[str, Path], metric: str, filter_name: str) -> Compared:
+def _of_files(paths: Mapping[str, Path], metric: str, filter_name: str) -> SideBySide:
     with ThreadPoolExecutor() as threads:  # most of the time is spent in Arrow, which lets other threads work
         read = threads.map(lambda path: read_answers(path, metric, filter_name), paths.values())
         rows = dict(zip(paths, read, strict=True))
@@ -200,7 +200,7 @@ def _of_files(paths: Mapping[str, Path], metric: str, filter_name: str) -> Compa
     differences = compare(rows, [])
     tasks = (differences["dimension"] == OVERALL) | (differences["group"] != "")
     named = differences[tasks].replace({"dimension": {"relation": "task"}})
-    return Compared(rows, _renamed(named), {side: str(path) for side, path in paths.items()}, [])
+    return SideBySide(rows, _renamed(named), {side: str(path) for side, path in paths.items()}, [])
 
 
 def _renamed(differences: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pytest
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput
 from probing.probes import PROBES, probe_named
-from probing.probes.probe import changed_options, declared_options, make, offered_options, parse, tag_cells
+from probing.probes.probe import changed_options, declared_options, finding, make, offered_options, parse, tag_cells
 from probing.probes.similarity import Similarity
 from probing.runner import run
 from probing.settings import SETTINGS
@@ -125,3 +125,29 @@ def test_several_values_of_a_tag_stay_together_in_one_cell() -> None:
 
 def test_an_item_without_tags_adds_no_columns() -> None:
     assert tag_cells(Relation("P36", (), (), ()), Item(0, "Chad", (0,))) == {}
+
+
+UNTOLD = (float("nan"), float("nan"))
+SENTENCES = {
+    "multiple_choice": "knows {} of these 1,155 facts",
+    "ranking": "knows {} of these 1,155 facts",
+    "cloze": "knows {} of these 1,155 facts, as the mean over relations",
+    "specificity": "prefers the more specific answer in {} of these 1,155 pairs, as the mean over relations",
+    "perplexity": "finds a true sentence more plausible than a false one in {} of all cases with these 1,155 sentences",
+    "answering": "answers {} of these 1,155 questions rightly",
+    "similarity": "finds the right answer nearest to the subject for {} of these 1,155 facts",
+}
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_each_probe_says_what_a_model_does(name: str) -> None:
+    assert finding(PROBES[name].finds, 0.49, (0.41, 0.57), 1155, {}) == SENTENCES[name].format("49 % (41 to 57)")
+
+
+def test_a_finding_stands_beside_what_is_reached_without_a_model() -> None:
+    ways = {"guessing": 0.034, "always the commonest answer": 0.34}
+    assert finding("knows {share}", 0.12, UNTOLD, 10, ways) == (
+        "knows 12 %; guessing 3.4 %, always the commonest answer 34 %"
+    )
+    equal = dict.fromkeys(ways, 0.13)
+    assert finding("knows {share}", 0, UNTOLD, 10, equal) == "knows 0 %; guessing 13 %"

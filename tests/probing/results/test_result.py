@@ -337,3 +337,24 @@ def test_names_that_loggers_refuse_are_made_plain_and_stay_different(measured: R
         "accuracy/tag/_": 2,
         "accuracy/tag/C\u00f4te d_Ivoire": 3,
     }
+
+
+def test_figures_of_several_pairs_of_cultures_have_a_sentence_each() -> None:
+    """They are never pooled."""
+    overall = ("p_at_1", "overall", "all", 0.5, 200.0, 0.4, 0.6)
+    pairs = [
+        ("p_at_1", "culture_pair_language", "arab-west en", 0.6, 100.0, 0.5, 0.7),
+        ("chance", "culture_pair_language", "arab-west en", 0.1, 100.0, np.nan, np.nan),
+        ("p_at_1", "culture_pair_language", "asia-west en", 0.4, 100.0, 0.3, 0.5),
+    ]
+    record = {"model": {"id": "org/m"}, "probe": "ranking"}
+
+    def findings(rows: list[tuple[str, str, str, float, float, float, float]]) -> list[str]:
+        return Result(pd.DataFrame(), pd.DataFrame(rows, columns=SCORE_COLUMNS[:7]), record).findings
+
+    assert findings([overall, *pairs]) == [
+        "m (arab-west en) knows 60 % (50 to 70) of these 100 facts; guessing 10 %.",
+        "m (asia-west en) knows 40 % (30 to 50) of these 100 facts.",
+    ]
+    assert findings([overall, *pairs[:2]]) == ["m knows 50 % (40 to 60) of these 200 facts."]
+    assert findings(pairs[:2]) == []
