@@ -1,6 +1,7 @@
-"""The commands `run`, `study` and `sweep`: probe one model on one benchmark, or a study of several."""
+"""The commands `run` and `study`: probe one model on one benchmark, or a study of several."""
 
 import argparse
+import sys
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
@@ -25,10 +26,10 @@ from probing.results.completeness import skipped_in_words
 from probing.results.result import RECORD, Result
 from probing.start_token import AUTO, several_starts
 from probing.studies.arguments import LOADING, REVISIONS, START, results_folder
-from probing.studies.checkpoints import ALL
 from probing.studies.study import planned_runs, study_arguments
 from probing.studies.study_results import CHART, SPREADSHEET, SWEEP_TABLE, TABLE, Study, Sweep
 
+OLD_CONFIG = "old_config"  # the name of --config, which goes in the next version
 TRY_AGAIN = "The same command tries them again, and no others."
 
 
@@ -36,10 +37,9 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `run`, with which studies and sweeps can be made as well."""
     add_model(parser, is_list=True)
     _add_benchmark(parser)
-    parser.add_argument(
-        "--config", metavar="FILE", help="YAML file with models, benchmarks and settings; flags come before it"
-    )
+    parser.add_argument("--config", dest=OLD_CONFIG, help=argparse.SUPPRESS)
     _add_study_arguments(parser)
+    parser.set_defaults(config=None)
 
 
 def add_study(parser: argparse.ArgumentParser) -> None:
@@ -55,28 +55,22 @@ def add_study(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(model=[])
 
 
-def add_sweep(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `sweep`: those of `run` for the checkpoints of a training, by default all of them."""
-    add_model(parser, is_list=True)
-    _add_benchmark(parser)
-    _add_study_arguments(parser)
-    parser.set_defaults(config=None, revisions=ALL)
-
-
 def _add_benchmark(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--benchmark",
-        action="append",
+        action="extend",
+        nargs="+",
         default=[],
         metavar="SLUG_OR_FOLDER",
-        help="slug, folder or archive; may be repeated, and so may MODEL: each pair has a folder below --out",
+        help="slugs, folders or archives; each pair of one of several with one of several MODELs has a folder in --out",
     )
 
 
 def _add_study_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--revisions",
-        metavar="A,B",
+        nargs="+",
+        metavar="NAME",
         help="sweep over these revisions of a hub model or subfolders of a folder; all: all that state a step",
     )
     parser.add_argument(
@@ -103,10 +97,18 @@ def _add_study_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """Probe one model on one benchmark, or more of either or start tokens, or only say how long that will take."""
-    needed = {"MODEL": arguments.model, "--benchmark": arguments.benchmark, "--out": arguments.out or arguments.dry_run}
+    if config := getattr(arguments, OLD_CONFIG, None):
+        print(f"run --config goes in the next version. Use {program()} study {config} in its place.", file=sys.stderr)
+        arguments.config = config
+    needed = {
+        "MODEL before all flags": arguments.model,
+        "--benchmark": arguments.benchmark,
+        "--out": arguments.out or arguments.dry_run,
+    }
     missing = [name for name, value in needed.items() if not value]
     if missing and not arguments.config:
         parser.error(f"the following arguments are required: {', '.join(missing)}")
+    arguments.revisions = arguments.revisions and ",".join(arguments.revisions)
     settings = given_settings(arguments)
     starts = several_starts(settings.get(START, AUTO))
     if arguments.config or max(len(arguments.model), len(arguments.benchmark), len(starts)) > 1:

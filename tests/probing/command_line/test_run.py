@@ -1,4 +1,4 @@
-"""The commands `run`, `study` and `sweep`: exit codes, one line per error, tables."""
+"""The commands `run` and `study`: exit codes, one line per error, tables."""
 
 import hashlib
 from collections.abc import Callable
@@ -11,6 +11,7 @@ import yaml
 import probing
 from probing.__main__ import main
 from probing.catalog import open_benchmark
+from probing.command_line.exit_codes import program
 from probing.results.result import Result
 from tests.fakes import FakeModel
 from tests.probing.command_line.helpers import complaint, refusal, use
@@ -23,7 +24,7 @@ STARTS = ("bos", "eos")
 
 
 def words(*models: str, benchmarks: list[str], out: Path) -> list[str]:
-    return ["run", *models, *(word for name in benchmarks for word in ("--benchmark", name)), "--out", str(out)]
+    return ["run", *models, "--benchmark", *benchmarks, "--out", str(out)]
 
 
 def test_run_writes_a_result_and_prints_the_accuracy(
@@ -152,7 +153,7 @@ def test_flags_come_before_what_a_file_says(loaded: list[str], folders: list[str
     config.write_text(yaml.safe_dump({"models": [entry], "benchmarks": folders, "seed": 2}))
     out = tmp_path / "out"
     flags = ["--dtype", "bfloat16", "--set", "prompting=cascade", "--benchmark", "pairs", "--device", "cpu"]
-    assert main(["run", "--config", str(config), "--out", str(out), *flags]) == 0
+    assert main(["study", str(config), "--out", str(out), *flags]) == 0
     settings = Result.load(out / "org--plain" / "pairs").record["settings"]
     chosen = {"dtype": "bfloat16", "sample": 1, "seed": 2, "options": {"prompting": "cascade"}}
     assert settings | chosen == settings
@@ -165,7 +166,6 @@ def test_flags_come_before_what_a_file_says(loaded: list[str], folders: list[str
         (["--start", "bos,cls"], "The start token cannot be 'cls'"),
         (["--revisions", "../a"], "is no name of a revision"),
         (["--set", "promting=cascade"], "A probe of this study has no option 'promting'"),
-        (["--config", "nothing.yaml"], "There is no file nothing.yaml"),
         (["--limit", "-3"], "-3"),
     ],
 )
@@ -194,15 +194,28 @@ def test_the_command_study_takes_its_models_from_a_file_and_asks_each_with_every
     assert main(["study", str(tmp_path / "no.yaml")]) == 2
 
 
+def test_a_file_of_run_is_one_of_study_and_a_line_says_so(
+    loaded: list[str], folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, out = tmp_path / "study.yaml", tmp_path / "out"
+    config.write_text(yaml.safe_dump({"models": ["org/plain"], "benchmarks": folders[0], "limit": 1}))
+    assert main(["run", "--config", str(config), "--out", str(out)]) == 0
+    told = capsys.readouterr().err.splitlines()[0]
+    assert told == f"run --config goes in the next version. Use {program()} study {config} in its place."
+    assert (out / "org--plain" / "small" / "run.json").is_file()
+
+
 @pytest.mark.slow
-def test_the_command_sweep_asks_all_checkpoints_of_a_training(
+def test_run_asks_all_checkpoints_of_a_training(
     training: Path, folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     few = ["--benchmark", folders[0], "--limit", "1", "--device", "cpu"]
-    assert main(["sweep", str(training), *few, "--out", str(tmp_path / "curve")]) == 0
+    every = ["run", str(training), "--revisions", "all"]
+    assert main([*every, *few, "--out", str(tmp_path / "curve")]) == 0
     assert (tmp_path / "curve" / "checkpoint-500" / "run.json").is_file()
     assert f"Chart: {tmp_path / 'curve' / 'sweep.html'}" in capsys.readouterr().out
-    assert main(["sweep", str(training), *few, "--benchmark", folders[1], "--out", str(tmp_path / "both")]) == 0
+    both = ["--benchmark", folders[1], "--out", str(tmp_path / "both")]
+    assert main([*every, *few, *both]) == 0
     table = pd.read_csv(tmp_path / "both" / "study.csv")
     assert set(table["benchmark"]) == {"small", "other"} and sorted(set(table["step"])) == [0, 500, 1000]
     assert (tmp_path / "both" / "training@checkpoint-500" / "other" / "run.json").is_file()

@@ -50,7 +50,7 @@ def test_a_command_of_studies_runs(
     assert main([*shlex.split(re.sub("--executor .*", "", command)), "--sample", "3"]) == 0
     assert capsys.readouterr().out
     measured = {str(path.parent.relative_to(folder)) for path in folder.rglob("run.json")}
-    if "--config" in command:
+    if "examples/study.yaml" in command:
         models = ("gpt2", "gpt2-without-start", "bert-base-cased")
         assert measured == {f"study/{model}/{benchmark}" for model in models for benchmark in ("starter", "pairs")}
     else:
