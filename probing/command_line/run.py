@@ -14,6 +14,7 @@ from probing.analysis.details import without_details
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.command_line.exit_codes import program
+from probing.command_line.peer_names import add_peer_names
 from probing.command_line.printing import print_by_dimension, print_lines, print_table
 from probing.command_line.settings_flags import KEPT, add_loading, add_model, add_settings, given_settings
 from probing.dry_run import SECONDS, forecast_prepared
@@ -39,6 +40,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     _add_benchmark(parser)
     parser.add_argument("--config", dest=OLD_CONFIG, help=argparse.SUPPRESS)
     _add_study_arguments(parser)
+    add_peer_names(parser)
     parser.set_defaults(config=None)
 
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import probing
-from probing.__main__ import main
+from probing.__main__ import main, parser
 from probing.catalog import open_benchmark
 from probing.command_line.exit_codes import program
 from probing.results.result import Result
@@ -203,6 +203,29 @@ def test_a_file_of_run_is_one_of_study_and_a_line_says_so(
     told = capsys.readouterr().err.splitlines()[0]
     assert told == f"run --config goes in the next version. Use {program()} study {config} in its place."
     assert (out / "org--plain" / "small" / "run.json").is_file()
+
+
+def test_names_of_the_harness_are_those_of_here(
+    folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(monkeypatch, FakeModel())
+    few = ["--num_fewshot", "1", "--limit", "2", "--batch_size", "auto"]
+    assert main(["run", "fake", "--tasks", folder, *few, "--output_path", str(tmp_path / "out")]) == 0
+    settings = Result.load(tmp_path / "out").record["settings"]
+    assert (settings["options"]["few_shot"], settings["limit"]) == (1, 2)
+    parsed = parser(["run"]).parse_args(["run", "m", "--tasks", "a,b", "--apply_chat_template"])
+    assert (parsed.benchmark, parsed.chat) == (["a", "b"], True)
+    with pytest.raises(SystemExit):
+        main(["run", "fake", "--tasks", folder, "--batch_size", "8", "--out", str(tmp_path / "other")])
+    assert "give --batch-tokens, the token positions of a batch" in complaint(capsys)
+
+
+def test_the_help_of_run_states_the_names_of_the_harness(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    _, _, shown = capsys.readouterr().out.partition("names that lm-evaluation-harness has for these arguments")
+    names = ("--tasks", "--num_fewshot", "--apply_chat_template", "--batch_size", "--output_path")
+    assert [name for name in names if name not in shown] == []
 
 
 @pytest.mark.slow
