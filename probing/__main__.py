@@ -6,6 +6,7 @@ from collections.abc import Container, Sequence
 from importlib import import_module
 
 from probing.command_line.exit_codes import Parser, exit_code, program
+from probing.extras import package_version
 
 # For each command, the function that adds its arguments, and its line in the help. A command's module is imported only
 # when that command is called, because most of them import pandas, and the help and mistakes should be answered at once.
@@ -38,7 +39,7 @@ COMMANDS = {
 
 # Commands of version 0.2, which go in the next one, and the words that take the place of each.
 OLD_COMMANDS = {
-    "sweep": "run --revisions all",
+    "sweep": "run --revisions=all",
     "convert": "download --convert",
     "predictions": "show --predictions",
     "diversity": "list --cultures=west",
@@ -77,6 +78,7 @@ def _new_words(words: list[str]) -> list[str]:
 def parser(complete: Container[str] = COMMANDS) -> Parser:
     """Return the parser of all commands, with the arguments of those in `complete`."""
     main_parser = Parser(prog=program(), description="Knowledge probing of language models.")
+    main_parser.add_argument("--version", action="version", version=f"Clozeboard {package_version()}")
     commands = main_parser.add_subparsers(required=True, metavar="COMMAND")
     for name, (function, help_line) in COMMANDS.items():
         command = commands.add_parser(name, help=help_line)

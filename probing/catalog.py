@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from probing.benchmark import Benchmark
-from probing.errors import BadBenchmark, BadInput, DigestMismatch
+from probing.errors import BadBenchmark, BadInput, DigestMismatch, nearest, suggestion
 from probing.files.downloads import HubFolder, compare_or_record, digests_file, fetch_archive, fetch_file
 from probing.files.folders import new_folder
 from probing.formats import FORMATS, format_of
@@ -88,7 +88,8 @@ def open_benchmark(name: str | Path, data_dir: Path | None = None) -> Benchmark:
     if entry := CATALOG.get(known_name(name)):
         return entry.read(known_folder(entry, data_dir))
     if not Path(name).exists():
-        step = f"Give a folder or one of: {', '.join(CATALOG)}."
+        near = nearest(str(name), CATALOG)
+        step = f"Did you mean {near!r}?" if near else f"Give a folder or one of: {', '.join(CATALOG)}."
         raise BadInput(f"{name} is neither a folder nor a known benchmark.", step)
     return FORMATS[format_of(Path(name))](Path(name))
 
@@ -112,7 +113,7 @@ def benchmarks_folder() -> Path:
 def known_benchmark(slug: str) -> KnownBenchmark:
     """Return an entry of the catalog; raise `BadInput` if there is none of this name."""
     if slug not in CATALOG:
-        raise BadInput(f"No benchmark is called {slug!r}.", f"Choose from: {', '.join(CATALOG)}.")
+        raise BadInput(f"No benchmark is called {slug!r}.", suggestion(slug, CATALOG))
     return CATALOG[slug]
 
 

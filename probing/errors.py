@@ -25,12 +25,12 @@ AGAIN = "Load it with AutoTokenizer and save it with save_pretrained."
 
 def nearest(name: str, names: Iterable[str], nearness: float = NEARNESS) -> str:
     """Return the one of the names of which this is probably a misspelling, or an empty text."""
-    return next(iter(get_close_matches(name, sorted(names), 1, nearness)), "")
+    return next(iter(get_close_matches(name, list(names), 1, nearness)), "")
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:
     """Return the next step of whoever gave a name that is none of these."""
-    names = sorted(names)
+    names = list(names)
     near = nearest(name, names)
     return f"Did you mean {near!r}?" if near else f"Choose from: {', '.join(names)}."
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from probing.benchmark import Benchmark, Relation
-from probing.errors import BadInput
+from probing.errors import BadInput, nearest
 from probing.formats.reading import PLAN_FILE, JsonObject, read_object
 from probing.language_model import DType
 from probing.probes import probe_named, probe_of
@@ -155,7 +155,9 @@ def _named_settings(benchmark: Benchmark, values: Mapping[str, Any]) -> Settings
     for name in values.keys() - SETTINGS.keys() - own.keys():
         settings_names = ", ".join(setting.called for setting in SETTINGS.values())
         names = f"Settings: {settings_names}. Options of the probe: {', '.join(own) or 'none'}."
-        raise BadInput(f"There is no setting {name!r}, and the probe {probe.name} has no option {name!r}.", names)
+        near = nearest(name, [*SETTINGS, *own])
+        step = f"Did you mean {near!r}?" if near else names
+        raise BadInput(f"There is no setting {name!r}, and the probe {probe.name} has no option {name!r}.", step)
     settings = {name: SETTINGS[name].check(value) for name, value in values.items() if name in SETTINGS}
     options = {name: value for name, value in values.items() if name not in SETTINGS}
     return Settings(**{**settings, "probe": probe.name, "options": options})

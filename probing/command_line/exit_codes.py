@@ -2,12 +2,13 @@
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from probing.errors import BadInput, ProbingError
+from probing.errors import BadInput, ProbingError, nearest
 
 
 def exit_code(command: Callable[[], None]) -> int:
@@ -53,4 +54,18 @@ class Parser(argparse.ArgumentParser):
     """Parser that reports an error in one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"error: {message} (help: {self.prog} --help)\n")
+        wrong = re.search(r"unrecognized arguments: ([^ =]+)|invalid choice: '([^']+)'", message)
+        choices = re.findall(r"'([^']+)'", message.partition("(choose from")[2])
+        near = nearest(wrong[1] or wrong[2], choices or self._flags()) if wrong else ""
+        hint = f"; did you mean {near}?" if near else ""
+        self.exit(2, f"error: {message}{hint} (help: {self.prog} --help)\n")
+
+    def _flags(self) -> list[str]:
+        """Return the flags that the help shows, those of the commands below included."""
+        flags = []
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                flags += [flag for command in action.choices.values() for flag in command._flags()]
+            elif action.help != argparse.SUPPRESS:
+                flags += action.option_strings
+        return sorted(set(flags))

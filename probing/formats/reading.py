@@ -59,7 +59,7 @@ class JsonObject:
         """Raise for a key that is neither read nor a remark, because its content would be ignored silently."""
         for key in self.values:
             if key not in read and key not in REMARKS:
-                raise self.fault(f"the key {key!r:.80} is not known", suggestion(key, read))
+                raise self.fault(f"the key {key!r:.80} is not known", suggestion(key, sorted(read)))
 
     def refuse_misspelt_keys(self, read: frozenset[str]) -> None:
         """Raise for a key that is nearly one of those that are read and that the object lacks; others are remarks."""
@@ -83,7 +83,7 @@ class _RepeatedKey(ValueError):
 @lru_cache(maxsize=1024)  # the lines of a file have the same keys
 def _nearest(key: str, names: frozenset[str]) -> str:
     """Return the name of which the key is probably a misspelling, or an empty text."""
-    return nearest(key, names, NEARNESS)
+    return nearest(key, sorted(names), NEARNESS)
 
 
 def relation_id(name: str, entry: JsonObject) -> str:

@@ -1,6 +1,6 @@
 """The probes by name. A new probe is imported here and added to the tuple."""
 
-from probing.errors import BadInput
+from probing.errors import BadInput, suggestion
 from probing.probes.answering import Answering
 from probing.probes.cloze import Cloze
 from probing.probes.multiple_choice import MultipleChoice
@@ -27,7 +27,7 @@ PROBES: dict[str, type[Probe]] = {
 
 def probe_named(name: str) -> type[Probe]:
     if name not in PROBES:
-        raise BadInput(f"No probe is called {name!r}.", f"Choose from: {', '.join(PROBES)}.")
+        raise BadInput(f"No probe is called {name!r}.", suggestion(str(name), PROBES))
     return PROBES[name]
 
 

@@ -14,7 +14,7 @@ from probing.analysis.details import FIGURES
 from probing.analysis.paired_tests import CORRECT, Correctness, ResultRows, compare
 from probing.analysis.ranks import item_values
 from probing.benchmark import Item, Relation
-from probing.errors import BadInput, TooLong, UnsupportedModel
+from probing.errors import BadInput, TooLong, UnsupportedModel, suggestion
 from probing.kinds import Kind
 from probing.language_model import LanguageModel
 from probing.settings import SETTINGS, Option, Settings, declared
@@ -241,7 +241,7 @@ def refuse_unknown(names: Iterable[str], options: Mapping[str, Option], owner: s
     """Raise `BadInput` where one of the names is none of the owner's options."""
     for name in names:
         if name not in options:
-            step = f"Choose from: {', '.join(options)}." if options else "It has none."
+            step = suggestion(name, options) if options else "It has none."
             raise BadInput(f"{owner} has no option {name!r}.", step)
 
 

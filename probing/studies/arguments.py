@@ -122,7 +122,7 @@ def _known(values: Mapping[str, Any], own: Sequence[str], owner: str) -> dict[st
     names = {*own, *SETTINGS, *OPTIONS} - {"options"}
     for name in values:
         if name not in names:
-            raise BadInput(f"{owner} has no setting {name!r:.80}.", suggestion(str(name), names))
+            raise BadInput(f"{owner} has no setting {name!r:.80}.", suggestion(str(name), sorted(names)))
     return values
 
 

@@ -14,6 +14,7 @@ import probing
 from probing.__main__ import NEW_OBJECTS_BEFORE_COLLECTION, OLD_COMMANDS, main
 from probing.command_line.exit_codes import Parser, program
 from probing.errors import NoSpace
+from probing.extras import package_version
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel
 from tests.probing.command_line.helpers import complaint, refusal, use
@@ -55,6 +56,41 @@ def test_a_wrong_command_is_code_2(arguments: list[str], capsys: pytest.CaptureF
         main(arguments)
     assert caught.value.code == 2
     assert "--help" in complaint(capsys)
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"Clozeboard {package_version()}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "right"),
+    [
+        (["shwo"], "show"),
+        (["run", "m", "--benchmark", "b", "--out", "x", "--smaple", "3"], "--sample"),
+        (["run", "m", "--benchmark", "b", "--out", "x", "--num_fewshots=3"], "--num_fewshot"),
+        (["run", "m", "--benchmark", "b", "--out", "x", "--reduction", "maen"], "mean"),
+        (["curate", "plan.yaml", "--dryrun"], "--dry-run"),
+    ],
+)
+def test_a_misspelt_word_gets_the_right_one(words: list[str], right: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(words)
+    assert f"; did you mean {right}? (help:" in complaint(capsys)
+
+
+@pytest.mark.parametrize(
+    ("words", "right"),
+    [
+        (["--set", "few_shto=3"], "few_shot"),
+        (["--benchmark", "startr"], "starter"),
+    ],
+)
+def test_a_misspelt_name_gets_the_right_one(words: list[str], right: str, capsys: pytest.CaptureFixture[str]) -> None:
+    usual = [] if "--benchmark" in words else ["--benchmark", "starter"]
+    assert f"Did you mean '{right}'?" in refusal(capsys, "run", "m", *usual, *words, "--out", "x")
 
 
 def fails(error: BaseException, *_: Any, **__: Any) -> None:

@@ -12,7 +12,7 @@ from probing.__main__ import main, parser
 )
 def test_help_names_the_program_as_it_was_called(called: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", [called])
-    assert parser().format_usage() == f"usage: {name} [-h] COMMAND ...\n"
+    assert parser().format_usage() == f"usage: {name} [-h] [--version] COMMAND ...\n"
 
 
 def test_a_complaint_names_the_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
