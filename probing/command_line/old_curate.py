@@ -38,7 +38,7 @@ SWITCHES = ("stricter", "aliases")
 
 def add_old_options(parser: argparse.ArgumentParser) -> None:
     """Add the options, which the help leaves out."""
-    owners = [Servers, *(kind.plan for kind in KINDS.values())]
+    owners: list[type[Any]] = [Servers, *(kind.plan for kind in KINDS.values())]
     names = {entry.name.replace("_", "-"): entry.name for owner in owners for entry in fields(owner)} | OTHER_NAMES
     for name, key in names.items():
         many: dict[str, Any] = {"action": "extend", "nargs": "+"}
@@ -81,7 +81,7 @@ def _content(kind: str, given: Mapping[str, list[str]]) -> dict[str, Any]:
     return {KIND: kind, **own, **({ENDPOINT: servers} if servers else {})}
 
 
-def _value(owner: type[Any], key: str, texts: list[Any]) -> Any:
+def _value(owner: type, key: str, texts: list[Any]) -> Any:
     """Return what the file would have in place of the texts of an option."""
     hint = get_type_hints(owner)[key]
     if get_origin(hint) is tuple:

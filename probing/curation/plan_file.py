@@ -125,7 +125,7 @@ def _refuse_keys(values: Mapping[Any, Any], owner: type[Any], noun: str, others:
         raise BadInput(f"{noun} {' and '.join(told)}.", f"Its keys are: {', '.join([*others, *names])}.")
 
 
-def _value(owner: type[Any], name: str, value: Any, folder: Path) -> Any:
+def _value(owner: type, name: str, value: Any, folder: Path) -> Any:
     """Return the value of a key as the plan's field has it; raise `BadInput` where it has another type."""
     hint = get_type_hints(owner)[name]
     if name in READERS:
