@@ -57,7 +57,7 @@ def test_show_prints_the_scores_and_says_that_rows_are_not_there(
         (["show", "--k", "1,3"], "Precision at k"),
         (["rescore"], "Computing scores again"),
         (["compare", "other"], "A comparison"),
-        (["predictions"], "Computing scores again"),
+        (["show", "--predictions"], "Computing scores again"),
     ],
 )
 def test_commands_that_need_rows_say_so(
