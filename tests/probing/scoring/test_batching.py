@@ -191,24 +191,8 @@ def size_that_is_found(seed: int, clock: Clock) -> int:
     return budget.tokens
 
 
-def size_after_three_slow_batches(seed: int) -> int:
-    """Return the size by another rule: double after every faster batch, and stop after three that are not faster."""
-    size, best, slow = INITIAL_TOKENS, 0.0, 0
-    for time_of in disturbed_times(seed):
-        rate = size / time_of(size)
-        if rate >= batching.MIN_SPEEDUP * best:
-            size, best, slow = 2 * size, rate, 0
-        elif (slow := slow + 1) == 3:
-            break
-    return size // 2
-
-
 def test_a_busy_machine_hardly_ever_changes_the_size_that_is_found(clock: Clock) -> None:
     assert sum(size_that_is_found(seed, clock) == RIGHT for seed in range(100)) >= 95
-
-
-def test_comparing_single_batches_would_be_fooled_by_a_busy_machine() -> None:
-    assert sum(size_after_three_slow_batches(seed) == RIGHT for seed in range(100)) < 80
 
 
 def test_a_quiet_machine_takes_four_batches_for_each_size(clock: Clock) -> None:
