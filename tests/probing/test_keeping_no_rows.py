@@ -42,11 +42,10 @@ def test_the_scores_are_those_of_a_run_with_rows(benchmark: Benchmark, folder: P
     assert "rows_kept" not in whole.record
 
 
-@pytest.mark.parametrize("command", [["show"], ["show", "--details"]])
 def test_show_prints_the_scores_and_says_that_rows_are_not_there(
-    command: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    printed = printed_by(capsys, *command, str(folder))
+    printed = printed_by(capsys, "show", "--details", str(folder))
     assert "without keeping its rows" in printed
     assert "accuracy" in printed
 
@@ -55,17 +54,12 @@ def test_show_prints_the_scores_and_says_that_rows_are_not_there(
     ("command", "purpose"),
     [
         (["show", "--k", "1,3"], "Precision at k"),
-        (["rescore"], "Computing scores again"),
-        (["compare", "other"], "A comparison"),
         (["show", "--predictions"], "Computing scores again"),
     ],
 )
 def test_commands_that_need_rows_say_so(
-    command: list[str], purpose: str, folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    command: list[str], purpose: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if "other" in command:
-        run(FakeModel(), "starter", out=tmp_path / "other", **GIVEN)
-        command = ["compare", str(tmp_path / "other")]
     assert main([*command, str(folder)]) == 2
     assert f"{purpose} needs rows" in capsys.readouterr().err
 

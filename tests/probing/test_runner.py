@@ -128,20 +128,14 @@ def test_the_records_of_parts_from_several_processes_are_joined() -> None:
     assert [record[name] for name in ("statements", "positions", "padding", "items_done")] == [6] * 4
 
 
-@pytest.mark.parametrize("change", [{"templates": (1,)}, {"limit": 1}, {"reduction": "mean"}])
-def test_parts_of_other_settings_are_never_mixed_in(benchmark: Benchmark, tmp_path: Path, change: dict) -> None:
+def test_parts_of_other_settings_or_another_model_are_never_mixed_in(benchmark: Benchmark, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(FakeModel(fails_after=12), benchmark, out=tmp_path / "out", progress=False)
     with pytest.raises(BadInput, match="parts of a different run"):
-        run(FakeModel(), benchmark, out=tmp_path / "out", progress=False, **change)
-
-
-def test_parts_of_another_model_are_never_mixed_in(benchmark: Benchmark, model: FakeModel, tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        run(FakeModel(fails_after=12), benchmark, out=tmp_path / "out", progress=False)
-    model.card = replace(model.card, files={"weights": "2" * 64})
+        run(FakeModel(), benchmark, out=tmp_path / "out", progress=False, reduction="mean")
+    other = FakeModel(replace(FAKE_CARD, files={"weights": "2" * 64}))
     with pytest.raises(BadInput, match="parts of a different run"):
-        run(model, benchmark, out=tmp_path / "out", progress=False)
+        run(other, benchmark, out=tmp_path / "out", progress=False)
 
 
 def test_a_model_that_says_nothing_of_its_weights_starts_anew(benchmark: Benchmark, tmp_path: Path) -> None:

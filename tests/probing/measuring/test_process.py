@@ -57,6 +57,7 @@ def task(model: Path, settings: Settings = SETTINGS, digest: str = "") -> Task:
     return Task(model, "org/model", "c0ffee", files, settings, device="cpu")
 
 
+@pytest.mark.slow
 def test_it_gives_what_a_run_in_the_same_process_gives_and_nothing_is_left_of_it(model: Path) -> None:
     content, threads = FORMATS["bear"](EMBEDDED / "starter"), set(threading.enumerate())
     shares: list[float] = []
@@ -89,6 +90,7 @@ def test_rows_have_the_labels_of_relations_which_several_may_share(model: Path) 
     assert set(rows["relation"]) == {"P30"}
 
 
+@pytest.mark.slow
 def test_errors_of_the_library_keep_their_code(tmp_path: Path) -> None:
     with MeasuringProcess(task(tmp_path)) as process, pytest.raises(Reported) as error:
         process.load()
@@ -291,7 +293,6 @@ def misbehave(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., 
         ("unknown event", BrokenProtocol, "wrong form"),
         ("no rows", BrokenProtocol, "wrong form"),
         ("linked rows", BrokenProtocol, "wrong form"),
-        ("error with a strange code", Reported, "Do."),
         ("long error", Reported, "Do."),
         ("phases", BrokenProtocol, "wrong form"),
         ("phase of a part", BrokenProtocol, "wrong form"),
@@ -385,6 +386,7 @@ def test_files_that_lay_there_before_are_not_written_by_the_process(tmp_path: Pa
         watch.check()
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_from_outside_is_told_from_one_that_failed(model: Path) -> None:
     with MeasuringProcess(task(model)) as process:
         process.load()

@@ -4,6 +4,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -113,17 +114,15 @@ FAULTS: list[tuple[Fault, str]] = [
 ]
 
 
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize(("fault", "evidence"), FAULTS)
+FAULTS_OF_STYLES = [*product(STYLES, FAULTS), ("vllm", ("other-tokens", "reads other tokens"))]
+
+
+@pytest.mark.parametrize(("style", "fault"), FAULTS_OF_STYLES)
 def test_a_faulty_server_is_refused_with_the_evidence(
-    local: AnsweringModel, style: Style, fault: Fault, evidence: str
+    local: AnsweringModel, style: Style, fault: tuple[Fault, str]
 ) -> None:
-    with serving(local, style, fault) as server, pytest.raises(UnfitServer, match=evidence):
-        token_scores(served(server), Scoring())
-
-
-def test_other_tokens_are_refused_where_the_server_names_them(local: AnsweringModel) -> None:
-    with serving(local, "vllm", "other-tokens") as server, pytest.raises(UnfitServer, match="reads other tokens"):
+    kind, evidence = fault
+    with serving(local, style, kind) as server, pytest.raises(UnfitServer, match=evidence):
         token_scores(served(server), Scoring())
 
 
