@@ -106,15 +106,16 @@ def test_specificity_equals_the_obvious_one(model: AnsweringModel, benchmark: Be
         assert actual["specific"][single].astype(bool).tolist() == (expected[single, 0] > expected[single, 1]).tolist()
 
 
+@pytest.mark.parametrize("prompting", ["few-shot", "cascade"])  # a vanilla prompt is the end of each
 @pytest.mark.parametrize("kind", ["causal", "masked"])
-def test_any_batch_budget_gives_the_same_rows(kind: str) -> None:
+def test_any_batch_budget_gives_the_same_rows(kind: str, prompting: str) -> None:
     benchmark = shipped()
     if kind == "causal":
         tokenizer, make = pair_models.byte_level(texts(benchmark)), pair_models.causal
     else:
         tokenizer, make = pair_models.word_piece(texts(benchmark)), pair_models.masked
     relation = benchmark.relations[0]
-    small, large = (rows(make(tokenizer, budget), relation, "few-shot") for budget in (40, 4000))
+    small, large = (rows(make(tokenizer, budget), relation, prompting) for budget in (40, 4000))
     pd.testing.assert_frame_equal(small, large, atol=1e-3)
 
 
