@@ -170,7 +170,7 @@ def difference_in_words(
     if smallest is None:
         return f"{sentence}: {ALIKE}"
     if smallest.same_relations == 0:
-        return f"{sentence}: both are right and wrong on the same items"
+        return f"{sentence}: {ALIKE}, as both are right and wrong on the same items"
     return f"{sentence}: {ALIKE}; differences of {points(smallest.same_relations)} points would be"
 
 

@@ -304,7 +304,8 @@ def sides(*values: float) -> list[Side]:
         ),
         (
             comparison(0, -0.05, 0.05, 1, smallest=0),
-            "B knows 0.0 points more than A ({minus}5.0 to 5.0): both are right and wrong on the same items.",
+            "B knows 0.0 points more than A ({minus}5.0 to 5.0): cannot be told apart, as both are right and wrong on "
+            "the same items.",
         ),
     ],
 )

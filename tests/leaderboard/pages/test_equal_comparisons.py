@@ -1,6 +1,6 @@
-"""A comparison has the same numbers as CSV, as JSON and on the command line."""
+"""A comparison has the same numbers as CSV, as JSON, in Python, and on the command line where it is of two runs."""
 
-import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -51,7 +51,7 @@ def saved(run: Run, folder: Path) -> str:
 
 @pytest.mark.parametrize("kind", ["choice_runs", "graph_runs"])
 @pytest.mark.parametrize("number", [2, 3])
-def test_csv_json_and_command_line_agree(
+def test_csv_json_python_and_command_line_agree(
     client: Client, tmp_path: Path, request: pytest.FixtureRequest, kind: str, number: int
 ) -> None:
     runs: list[Run] = request.getfixturevalue(kind)[:number]
@@ -59,12 +59,18 @@ def test_csv_json_and_command_line_agree(
     site = csv_rows(client, f"/compare/?{query}", "differences")
     objects = client.get(f"/compare/?{query}&format=json&table=differences").json()
     folders = [saved(run, tmp_path / str(run.pk)) for run in runs]
-    assert main(["compare", *folders, "--csv", str(tmp_path / "differences.csv")]) == 0
-    with (tmp_path / "differences.csv").open(encoding="utf-8") as file:
-        written = list(csv.DictReader(file))
-    assert len(site) == len(objects) == len(written) > 0
-    for page, line, row in zip(site, objects, written, strict=True):
+    first, *others = map(Result.load, folders)
+    table = first.compare(*others).to_dict("records")
+    assert len(site) == len(objects) == len(table) > 0
+    for page, line, row in zip(site, objects, table, strict=True):
         assert page["result"] == line["result"] == row["result"]
         assert (line["group"], page["group"]) == (row["group"], row["group"])
         for name in FIGURES:
-            assert float(page[name]) == line[name] == float(row[name])
+            assert float(page[name]) == line[name] == row[name]
+    if number == 2:
+        assert main(["compare", *folders, "--json", str(tmp_path / "all.json")]) == 0
+        written = json.loads((tmp_path / "all.json").read_text())["differences"]
+        for row, line in zip(written, objects, strict=True):
+            sides = {"A": "first", "B": "second", "A_low": "first_low", "B_high": "second_high"}
+            assert row["group"] == line["group"]
+            assert all(row[name] == line[sides.get(name, name)] for name in ("difference", "p", "p_holm", *sides))
