@@ -119,7 +119,7 @@ def test_a_run_is_offered_beside_its_base_its_quantised_form_and_a_model_of_its_
     quantised = run("team/tuned-GGUF", parameters=7_100_000_000, quantisation="Q4_K_M")
     like = run("other/model", parameters=6_900_000_000)
     run("other/small", parameters=1_000_000_000)
-    offered = {pair.reason: pair.second for pair in neighbours(own)}
+    offered = {reason: other for reason, _, other in neighbours(own)}
     assert offered == {"quantised in another way": quantised, "base and tuned": base, "of the same size": like}
-    assert {pair.first for pair in neighbours(own)} == {own}
-    assert "base and tuned" in {pair.reason for pair in neighbours(base)}
+    assert {first for _, first, _ in neighbours(own)} == {own}
+    assert "base and tuned" in {reason for reason, _, _ in neighbours(base)}
