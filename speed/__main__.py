@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from probing.benchmark import Benchmark
 from probing.errors import ProbingError
 from speed.comparison import compare, fewest_positions, missed
 from speed.machine import describe
@@ -23,7 +24,7 @@ from speed.networks import LoadedNetwork, NetworkKind, load_network, write_folde
 from speed.peers.protocol import Item, Job
 from speed.report import report
 from speed.stored_results import core_digest, store, stored
-from speed.work import Workload, completions, statements, workload
+from speed.work import completions, facts, statements, workload
 
 PACKAGES = ("torch", "transformers")
 COMPLETED_ITEMS = 4  # of each relation, for sentences that are completed after examples
@@ -87,7 +88,7 @@ def _measure(kinds: Sequence[NetworkKind], plan: BenchmarkPlan, earlier: Mapping
     return results
 
 
-def _comparisons(loaded: LoadedNetwork, work: Workload, plan: BenchmarkPlan) -> dict[str, Any]:
+def _comparisons(loaded: LoadedNetwork, work: Benchmark, plan: BenchmarkPlan) -> dict[str, Any]:
     with TemporaryDirectory() as name:
         folder = Path(name)
         weights, gguf = folder / "weights", folder / "model.gguf"
@@ -104,14 +105,12 @@ def _comparisons(loaded: LoadedNetwork, work: Workload, plan: BenchmarkPlan) -> 
         }
 
 
-def _description(loaded: LoadedNetwork, work: Workload, items: int) -> dict[str, Any]:
+def _description(loaded: LoadedNetwork, work: Benchmark, items: int) -> dict[str, Any]:
     return {
         "model": {"name": loaded.name, "parameters": loaded.network.num_parameters(), "training": loaded.training},
-        "benchmark": work.benchmark,
-        "relations": work.relations,
         "template": 0,
         "items_per_relation": items,
-        "statements": work.statements,
+        **facts(work),
     }
 
 

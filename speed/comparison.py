@@ -19,13 +19,14 @@ from typing import Any, NamedTuple, Self
 
 import speed.peers
 from probing.arrays import Ids
+from probing.benchmark import Benchmark
 from probing.files.gguf_cache import cache_folder
 from probing.scoring.masked import hidden_with
 from probing.scoring.tokens import Encoded, Encoder
 from speed.networks import LoadedNetwork
 from speed.peers.protocol import Item, Job, System
 from speed.stored_results import CHECKOUT
-from speed.work import Workload
+from speed.work import requests
 
 KINDS = ("processor", "clock")
 PEERS = CHECKOUT / "speed" / "peers"
@@ -278,10 +279,9 @@ class FewestPositions(NamedTuple):
     distinct: int
 
 
-def fewest_positions(loaded: LoadedNetwork, workload: Workload) -> FewestPositions:
+def fewest_positions(loaded: LoadedNetwork, work: Benchmark) -> FewestPositions:
     encoder = Encoder(loaded.tokenizer, special_tokens=loaded.kind == "masked")
-    requests = (item.request for item in workload)
-    statements = encoder.encode([prompt.fill(option) for prompt, options in requests for option in options])
+    statements = encoder.encode([prompt.fill(option) for prompt, options in requests(work) for option in options])
     if loaded.kind == "masked":
         return fewest_masked(statements, loaded.tokenizer.mask_token_id)
     return fewest_causal(statements)

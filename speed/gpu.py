@@ -17,13 +17,14 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
+from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from speed.comparison import compare, missed
 from speed.machine import describe
 from speed.networks import LoadedNetwork, load_network, write_folder
 from speed.peers.protocol import Job
 from speed.stored_results import store
-from speed.work import Workload, bear, select, statements
+from speed.work import bear, statements
 
 ROUNDS, ITEMS = 3, 8
 # The sizes of SmolLM2-1.7B.
@@ -43,8 +44,12 @@ def main() -> int:
     parser.add_argument("--items", type=int, default=ITEMS, help="of each relation; results of %(default)s are stored")
     options = parser.parse_args()
     benchmark = bear() or open_benchmark("starter")
-    work = select(benchmark, [relation.id for relation in benchmark.relations], options.items)
-    facts = {"benchmark": work.benchmark, "relations": work.relations, "items": len(work.items)}
+    work = benchmark.select(limit=options.items)
+    facts = {
+        "benchmark": work.slug,
+        "relations": [relation.id for relation in work.relations],
+        "items": work.size,
+    }
     rows: list[dict[str, Any]] = []
     for row in _rows(work, options.device):
         rows.append(row)
@@ -57,7 +62,7 @@ def main() -> int:
     return int(bool(misses))
 
 
-def _rows(work: Workload, device: str) -> Iterator[dict[str, Any]]:
+def _rows(work: Benchmark, device: str) -> Iterator[dict[str, Any]]:
     loaded = load_network("causal")
     for network in (loaded, larger(loaded)):
         with written(network) as weights:
@@ -81,7 +86,7 @@ def written(loaded: LoadedNetwork) -> Iterator[Path]:
         yield folder
 
 
-def measure(name: str, weights: Path, work: Workload, device: str, dtype: str) -> dict[str, Any]:
+def measure(name: str, weights: Path, work: Benchmark, device: str, dtype: str) -> dict[str, Any]:
     """Compare all systems with one network in one number format."""
     job = Job("causal", str(weights), "", torch.get_num_threads(), statements(work), device, dtype)
     with TemporaryDirectory() as folder:

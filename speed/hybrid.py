@@ -16,12 +16,13 @@ import torch
 import transformers
 from transformers import PreTrainedModel
 
+from probing.benchmark import Benchmark
 from speed.comparison import compare, fewest_positions, missed
 from speed.machine import describe
 from speed.networks import LoadedNetwork, load_network, write_folder
 from speed.peers.protocol import Job
 from speed.stored_results import show, store
-from speed.work import Workload, statements, workload
+from speed.work import facts, statements, workload
 
 ROUNDS, ITEMS = 3, 5
 MOST_POSITIONS = 1.3  # token positions that this project may compute for each distinct prefix
@@ -71,11 +72,10 @@ NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
 def main() -> int:
     argparse.ArgumentParser(prog="python -m speed.hybrid", description=__doc__).parse_args()
     work = workload(ITEMS)
-    facts = {"benchmark": work.benchmark, "relations": work.relations, "statements": work.statements}
     comparisons: dict[str, Any] = {}
     for name, comparison in _comparisons(work):
         comparisons[name] = comparison
-        store("hybrid", {"machine": describe(), "work": facts, "comparisons": comparisons})
+        store("hybrid", {"machine": describe(), "work": facts(work), "comparisons": comparisons})
     show(comparisons)
     misses = [
         f"{name}: {line}"
@@ -86,7 +86,7 @@ def main() -> int:
     return int(bool(misses))
 
 
-def _comparisons(work: Workload) -> Iterator[tuple[str, dict[str, Any]]]:
+def _comparisons(work: Benchmark) -> Iterator[tuple[str, dict[str, Any]]]:
     words = load_network("causal")
     for name, (kind, sizes) in NETWORKS.items():
         print(name, flush=True)
@@ -103,7 +103,7 @@ def random_network(name: str, kind: str, sizes: Mapping[str, Any], words: Loaded
     return LoadedNetwork(name, "causal", network, words.tokenizer, {})
 
 
-def measure(loaded: LoadedNetwork, work: Workload) -> dict[str, Any]:
+def measure(loaded: LoadedNetwork, work: Benchmark) -> dict[str, Any]:
     """Compare all systems with one network."""
     with TemporaryDirectory() as name:
         folder = Path(name)

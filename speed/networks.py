@@ -31,7 +31,7 @@ from probing.files.folders import new_folder
 from probing.language_model import Request
 from probing.scoring.load import load
 from probing.scoring.tokens import Encoded, Encoder
-from speed.work import workload
+from speed.work import true_statements, workload
 
 NetworkKind = Literal["causal", "masked"]
 ARCHITECTURE = "general.architecture"
@@ -69,9 +69,9 @@ def _smollm2() -> LoadedNetwork:
 def _bert() -> LoadedNetwork:
     """Return the masked network; it is trained on first use and kept in `speed` below CLOZEBOARD_DATA."""
     work = workload()
-    folder = Path(os.environ.get("CLOZEBOARD_DATA", "var")) / "speed" / f"bert-base-{work.benchmark}"
+    folder = Path(os.environ.get("CLOZEBOARD_DATA", "var")) / "speed" / f"bert-base-{work.slug}"
     if not folder.is_dir():
-        _train([item.true_statement for item in work], folder)
+        _train(true_statements(work), folder)
     network = AutoModelForMaskedLM.from_pretrained(folder).eval()
     training = json.loads((folder / "training.json").read_text(encoding="utf-8"))
     tokenizer = AutoTokenizer.from_pretrained(folder)

@@ -1,9 +1,9 @@
 """The workload of the speed test: template 0 of three relations, BEAR's where its files are at hand."""
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.catalog import open_benchmark
@@ -16,86 +16,73 @@ EXAMPLES = 3
 STARTER_RELATIONS = ("country_continent", "country_capital", "novel_author")
 
 
-@dataclass(frozen=True)
-class ChoiceItem:
-    """One item in the form that both libraries take. `right` is the index of the right option."""
-
-    template: str
-    subject: str
-    options: tuple[str, ...]
-    right: int
-
-    @property
-    def request(self) -> Request:
-        return prompt(self.template, self.subject), self.options
-
-    @property
-    def true_statement(self) -> Request:
-        """The item with its right answer as the only option."""
-        return prompt(self.template, self.subject), self.options[self.right : self.right + 1]
-
-
-@dataclass(frozen=True)
-class Workload:
-    """The items of some relations of a benchmark."""
-
-    benchmark: str
-    relations: tuple[str, ...]
-    items: tuple[ChoiceItem, ...]
-
-    def __iter__(self) -> Iterator[ChoiceItem]:
-        return iter(self.items)
-
-    @property
-    def statements(self) -> int:
-        return sum(len(item.options) for item in self)
-
-
 def bear() -> Benchmark | None:
     """Open BEAR in the folder that CLOZEBOARD_TEST_DATA names; None where the variable is not set."""
     folder = os.environ.get("CLOZEBOARD_TEST_DATA")
     return open_benchmark(Path(folder) / "bear") if folder else None
 
 
-def workload(items: int | None = None) -> Workload:
+def workload(items: int | None = None) -> Benchmark:
     """Take the first items (all by default) of three relations of BEAR, or of the starter benchmark without BEAR."""
     if benchmark := bear():
-        return select(benchmark, BEAR_RELATIONS, items)
-    return select(open_benchmark("starter"), STARTER_RELATIONS, items)
+        return benchmark.select(BEAR_RELATIONS, limit=items)
+    return open_benchmark("starter").select(STARTER_RELATIONS, limit=items)
 
 
-def select(benchmark: Benchmark, relations: Sequence[str], items: int | None = None) -> Workload:
-    selection = benchmark.select(relations, items)
-    choice_items = tuple(choice_item(relation, item) for relation in selection.relations for item in relation.items)
-    return Workload(benchmark.slug, tuple(relation.id for relation in selection.relations), choice_items)
+def requests(work: Benchmark) -> list[Request]:
+    """Return every item with all its options."""
+    return [_request(relation, item) for relation, item in _questions(work)]
 
 
-def choice_item(relation: Relation, item: Item) -> ChoiceItem:
-    return ChoiceItem(relation.templates[0], item.subject, relation.answer_space, item.answers[0])
+def _request(relation: Relation, item: Item) -> Request:
+    return prompt(relation.templates[0], item.subject), relation.answer_space
 
 
-def statements(work: Workload) -> list[PeerItem]:
+def true_statements(work: Benchmark) -> list[Request]:
+    """Return every item with its right answer as the only option."""
+    asked = ((_request(relation, item), item.answers[0]) for relation, item in _questions(work))
+    return [(blank, options[right : right + 1]) for (blank, options), right in asked]
+
+
+def _questions(work: Benchmark) -> Iterator[tuple[Relation, Item]]:
+    return ((relation, item) for relation in work.relations for item in relation.items)
+
+
+def facts(work: Benchmark) -> dict[str, Any]:
+    """Return what is stored of a workload beside the results."""
+    return {
+        "benchmark": work.slug,
+        "relations": [relation.id for relation in work.relations],
+        "statements": sum(len(options) for _, options in requests(work)),
+    }
+
+
+def statements(work: Benchmark) -> list[PeerItem]:
     """Return the items with whole statements to be scored, without a context."""
-    prompts = ((item, *item.request) for item in work)
-    return [_item(item, "", [blank.fill(option).text for option in options]) for item, blank, options in prompts]
+    items = []
+    for relation, item in _questions(work):
+        blank, options = _request(relation, item)
+        items.append(_item(relation, item, "", [blank.fill(option).text for option in options]))
+    return items
 
 
-def completions(work: Workload) -> list[PeerItem]:
+def completions(work: Benchmark) -> list[PeerItem]:
     """Return the items with sentences to be completed from their blank on, after examples that all of them share.
 
     Items whose sentence begins with the blank are left out.
     """
-    true = [blank.fill(options[0]).text for blank, options in (item.true_statement for item in work)]
+    true = [blank.fill(option).text for blank, (option,) in true_statements(work)]
     examples = "".join(f"{text}\n" for text in true[:: max(len(true) // EXAMPLES, 1)][:EXAMPLES])
-    return [completed for item in work if (completed := _completed(item, examples))]
+    return [completed for pair in _questions(work) if (completed := _completed(*pair, examples))]
 
 
-def _completed(item: ChoiceItem, examples: str) -> PeerItem | None:
-    blank, options = item.request
+def _completed(relation: Relation, item: Item, examples: str) -> PeerItem | None:
+    blank, options = _request(relation, item)
     filled = [blank.fill(option) for option in options]
     before = filled[0].text[: filled[0].start].rstrip()
-    return _item(item, examples + before, [statement.text[len(before) :] for statement in filled]) if before else None
+    texts = [statement.text[len(before) :] for statement in filled]
+    return _item(relation, item, examples + before, texts) if before else None
 
 
-def _item(item: ChoiceItem, context: str, texts: list[str]) -> PeerItem:
-    return PeerItem(item.template, item.subject, list(item.options), context, texts)
+def _item(relation: Relation, item: Item, context: str, texts: list[str]) -> PeerItem:
+    return PeerItem(relation.templates[0], item.subject, list(relation.answer_space), context, texts)

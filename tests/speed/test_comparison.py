@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
 
+from probing.benchmark import Benchmark, Item, Relation
 from probing.language_model import Scoring
 from probing.scoring.causal import CausalModel
 from probing.scoring.masked import MaskedModel
@@ -27,12 +28,13 @@ from speed.comparison import (
     systems_of,
 )
 from speed.networks import LoadedNetwork, NetworkKind
-from speed.peers.protocol import Item, Job, System
-from speed.work import ChoiceItem, Workload
+from speed.peers.protocol import Item as PeerItem
+from speed.peers.protocol import Job, System
+from speed.work import requests
 from tests.tiny_models import build_bert, build_gpt2
 
 ITEMS = [
-    Item("[X] is in [Y].", country, ["Africa", "Asia"], "", [f"{country} is in Africa.", f"{country} is in Asia."])
+    PeerItem("[X] is in [Y].", country, ["Africa", "Asia"], "", [f"{country} is in Africa.", f"{country} is in Asia."])
     for country in ("Chad", "Japan")
 ]
 
@@ -191,14 +193,9 @@ def test_every_requirement_is_pinned(module: str) -> None:
     assert module != "minicons" or "torch==2.13.0" in pins
 
 
-WORK = Workload(
-    "small",
-    ("P30",),
-    (
-        ChoiceItem("[X] is located in [Y].", "Chad", ("Africa", "Asia"), 0),
-        ChoiceItem("[X] is located in [Y].", "Norway", ("Africa", "Europe"), 1),
-    ),
-)
+COUNTRIES = (Item(0, "Chad", (0,)), Item(1, "Norway", (2,)))
+CONTINENTS = Relation("P30", ("[X] is located in [Y].",), ("Africa", "Asia", "Europe"), COUNTRIES)
+WORK = Benchmark("small", "1", "", (CONTINENTS,))
 
 
 @pytest.mark.parametrize("kind", ["causal", "masked"])
@@ -210,7 +207,7 @@ def test_full_scoring_computes_no_fewer_positions_than_there_must_be(kind: Netwo
     model = (CausalModel if kind == "causal" else MaskedModel)(network, loaded.tokenizer)
     fewest = fewest_positions(loaded, WORK)
     before, padding = model.usage.positions, model.usage.padding
-    list(model.score((item.request for item in WORK), Scoring()))
+    list(model.score(requests(WORK), Scoring()))
     computed = model.usage.positions - before - (model.usage.padding - padding)
     assert fewest.distinct <= fewest.real
     assert computed >= fewest.distinct

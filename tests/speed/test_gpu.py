@@ -5,17 +5,15 @@ from pathlib import Path
 import pytest
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from probing.benchmark import Benchmark, Item, Relation
 from speed import gpu
 from speed.networks import LoadedNetwork
-from speed.work import ChoiceItem, Workload
 from tests.tiny_models import build_gpt2
 
 COUNTRIES = ("Chad", "Mali", "Peru")
-WORK = Workload(
-    "starter",
-    ("P30",),
-    tuple(ChoiceItem("[X] is in [Y].", name, ("Africa", "Asia", "Europe"), 0) for name in COUNTRIES),
-)
+ITEMS = tuple(Item(index, country, (0,)) for index, country in enumerate(COUNTRIES))
+CONTINENTS = Relation("P30", ("[X] is in [Y].",), ("Africa", "Asia", "Europe"), ITEMS)
+WORK = Benchmark("starter", "1", "", (CONTINENTS,))
 
 
 @pytest.mark.slow

@@ -4,12 +4,13 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from probing.benchmark import Benchmark, Item, Relation
 from speed import hybrid
 from speed.networks import LoadedNetwork
-from speed.work import ChoiceItem, Workload
 from tests.tiny_models import build_gpt2
 
-WORK = Workload("starter", ("P30",), (ChoiceItem("[X] is in [Y].", "Chad", ("Africa", "Asia", "Europe"), 0),))
+CONTINENTS = Relation("P30", ("[X] is in [Y].",), ("Africa", "Asia", "Europe"), (Item(0, "Chad", (0,)),))
+WORK = Benchmark("starter", "1", "", (CONTINENTS,))
 
 
 @pytest.fixture(scope="module")
