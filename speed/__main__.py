@@ -8,7 +8,6 @@ where a required ratio is missed or scores differ. `--quick` is a short run that
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,21 +26,10 @@ from speed.stored_results import core_digest, store, stored
 from speed.work import completions, facts, statements, workload
 
 PACKAGES = ("torch", "transformers")
-COMPLETED_ITEMS = 4  # of each relation, for sentences that are completed after examples
-
-
-@dataclass(frozen=True)
-class BenchmarkPlan:
-    """Extent of a run: items per relation, and rounds of taking turns."""
-
-    items: Mapping[NetworkKind, int]
-    completed_items: int
-    rounds: int
-
-
-WHOLE_PLAN = BenchmarkPlan({"causal": 8, "masked": 3}, COMPLETED_ITEMS, 3)
 KINDS: tuple[NetworkKind, ...] = ("causal", "masked")
-QUICK_PLAN = BenchmarkPlan({"causal": 1, "masked": 1}, 1, 1)
+# The items of each relation: whole statements, and sentences that are completed after examples. A quick run has one.
+ITEMS = {"causal": 8, "masked": 3, "completions": 4}
+ROUNDS = 3  # of taking turns; a quick run has one
 
 
 def main() -> int:
@@ -57,7 +45,7 @@ def main() -> int:
     if unknown := set(kinds) - set(KINDS):
         parser.error(f"there is no kind {sorted(unknown)[0]!r}")
     try:
-        results = _measure(kinds, QUICK_PLAN if quick else WHOLE_PLAN, {} if quick else stored("peers"))
+        results = _measure(kinds, quick, {} if quick else stored("peers"))
     except ProbingError as error:
         print(error, file=sys.stderr)
         return 2
@@ -71,7 +59,7 @@ def main() -> int:
     return 1 if misses else 0
 
 
-def _measure(kinds: Sequence[NetworkKind], plan: BenchmarkPlan, earlier: Mapping[str, Any]) -> dict[str, Any]:
+def _measure(kinds: Sequence[NetworkKind], quick: bool, earlier: Mapping[str, Any]) -> dict[str, Any]:
     """Return the results of these kinds of networks, with those that are stored of the other kind."""
     results: dict[str, Any] = {
         "machine": describe(),
@@ -80,15 +68,17 @@ def _measure(kinds: Sequence[NetworkKind], plan: BenchmarkPlan, earlier: Mapping
         **{name: earlier.get(name, {}) for name in ("work", "comparisons", "fewest_positions")},
     }
     for kind in kinds:
-        loaded, work = load_network(kind), workload(plan.items[kind])
+        items = 1 if quick else ITEMS[kind]
+        loaded, work = load_network(kind), workload(items)
         results["scoring_core"][kind] = core_digest()
-        results["work"][kind] = _description(loaded, work, plan.items[kind])
-        results["comparisons"] |= _comparisons(loaded, work, plan)
-        results["fewest_positions"][kind] = fewest_positions(loaded, work)._asdict()
+        results["work"][kind] = _description(loaded, work, items)
+        results["comparisons"] |= _comparisons(loaded, work, quick)
+        real, distinct = fewest_positions(loaded, work)
+        results["fewest_positions"][kind] = {"real": real, "distinct": distinct}
     return results
 
 
-def _comparisons(loaded: LoadedNetwork, work: Benchmark, plan: BenchmarkPlan) -> dict[str, Any]:
+def _comparisons(loaded: LoadedNetwork, work: Benchmark, quick: bool) -> dict[str, Any]:
     with TemporaryDirectory() as name:
         folder = Path(name)
         weights, gguf = folder / "weights", folder / "model.gguf"
@@ -96,11 +86,10 @@ def _comparisons(loaded: LoadedNetwork, work: Benchmark, plan: BenchmarkPlan) ->
         items: dict[str, list[Item]] = {loaded.kind: statements(work)}
         if loaded.kind == "causal":
             write_gguf(gguf)
-            items["completions"] = completions(workload(plan.completed_items))
+            items["completions"] = completions(workload(1 if quick else ITEMS["completions"]))
+        threads, rounds = torch.get_num_threads(), 1 if quick else ROUNDS
         return {
-            comparison: compare(
-                comparison, Job(loaded.kind, str(weights), str(gguf), torch.get_num_threads(), own), folder, plan.rounds
-            )
+            comparison: compare(comparison, Job(loaded.kind, str(weights), str(gguf), threads, own), folder, rounds)
             for comparison, own in items.items()
         }
 

@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import speed.peers
 from probing.arrays import Ids
@@ -36,16 +36,6 @@ REASON_LINES = 3  # of what a process or pip wrote last
 
 class NotMeasured(Exception):
     """A system cannot be measured here; the message is the reason."""
-
-
-class Answer(NamedTuple):
-    """Scores of all texts, None where one is not known exactly, and what they cost."""
-
-    scores: list[float | None]
-    clock: float
-    processor: float
-    positions: int
-    peak_bytes: int
 
 
 class SystemProcess:
@@ -73,12 +63,12 @@ class SystemProcess:
         self._process.kill()
         self._process.communicate()
 
-    def score(self, step: int = 1, batch_size: int | None = None) -> Answer:
-        """Score every item, or every one of `step`, with the batch size that was chosen, if no other is given."""
+    def score(self, step: int = 1, batch_size: int | None = None) -> dict[str, Any]:
+        """Return the answer of `protocol.answer`, with the batch size that was chosen, if no other is given."""
         assert self._process.stdin
         request = {"step": step, "batch_size": self.batch_size if batch_size is None else batch_size}
         print(json.dumps(request), file=self._process.stdin, flush=True)
-        return Answer(**self._read())
+        return self._read()
 
     def choose_batch_size(self, time: str) -> None:
         """Choose the size that takes the least time (clock or processor) on a part of the items, in two passes each."""
@@ -86,7 +76,7 @@ class SystemProcess:
         if not sizes:
             return
         self.score(step=SAMPLE_STEP, batch_size=sizes[0])  # the first pass of a process is slower than the others
-        seconds = {size: median(getattr(self.score(SAMPLE_STEP, size), time) for _ in range(2)) for size in sizes}
+        seconds = {size: median(self.score(SAMPLE_STEP, size)[time] for _ in range(2)) for size in sizes}
         self.batch_size = min(sizes, key=seconds.__getitem__)
 
     def _read(self) -> dict[str, Any]:
@@ -99,23 +89,16 @@ class SystemProcess:
         raise NotMeasured(message or "The process ended without a message.")
 
 
-class Declared(NamedTuple):
-    """A system with the module of `speed.peers` that declares it."""
-
-    module: str
-    system: System
-
-
-def systems_of(comparison: str) -> list[Declared]:
-    """Return the systems that take part in a comparison, this project's first."""
+def systems_of(comparison: str) -> list[tuple[str, System]]:
+    """Return the systems that take part in a comparison, this project's first, each after the name of its module."""
     modules = [module.name for module in pkgutil.iter_modules(speed.peers.__path__)]
     declared = [
-        Declared(name, system)
+        (name, system)
         for name in modules
         for system in getattr(importlib.import_module(f"speed.peers.{name}"), "SYSTEMS", ())
         if comparison in system.comparisons
     ]
-    return sorted(declared, key=lambda one: not one.system.own)
+    return sorted(declared, key=lambda declaration: not declaration[1].own)
 
 
 def compare(comparison: str, job: Job, folder: Path, rounds: int) -> dict[str, Any]:
@@ -144,7 +127,7 @@ def compare(comparison: str, job: Job, folder: Path, rounds: int) -> dict[str, A
         "decisive": decisive,
         "systems": [
             _facts(process, job, observed[process.system.name], measured[process.system.name])
-            | agreement(observed[process.system.name].scores, observed[reference].scores, job.items)
+            | agreement(observed[process.system.name]["scores"], observed[reference]["scores"], job.items)
             for process in processes
         ],
         "ratios": list(ratios(comparison, [process.system for process in processes], measured)),
@@ -152,30 +135,32 @@ def compare(comparison: str, job: Job, folder: Path, rounds: int) -> dict[str, A
     }
 
 
-def take_turns(processes: Sequence[SystemProcess], rounds: int) -> dict[str, list[Answer]]:
+def take_turns(processes: Sequence[SystemProcess], rounds: int) -> dict[str, list[dict[str, Any]]]:
     """Measure each process once a round, every other round in the reverse order."""
-    measured: dict[str, list[Answer]] = {process.system.name: [] for process in processes}
+    measured: dict[str, list[dict[str, Any]]] = {process.system.name: [] for process in processes}
     for number in range(rounds):
         for process in processes if number % 2 == 0 else processes[::-1]:
             answer = process.score()
             measured[process.system.name].append(answer)
-            print(f"Round {number + 1}, {process.system.name}: {answer.clock:.2f} s, {answer.processor:.2f} s of the "
-                  "processor", flush=True)  # fmt: skip
+            print(f"Round {number + 1}, {process.system.name}: {answer['clock']:.2f} s, {answer['processor']:.2f} s of "
+                  "the processor", flush=True)  # fmt: skip
     return measured
 
 
-def _facts(process: SystemProcess, job: Job, observed: Answer, measured: Sequence[Answer]) -> dict[str, Any]:
+def _facts(
+    process: SystemProcess, job: Job, observed: Mapping[str, Any], measured: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
     return {
         "system": process.system.name,
         "own": process.system.own,
         "package": process.system.package,
         "version": process.version,
         "batch_size": process.batch_size or None,
-        "positions": measured[-1].positions,
-        "peak_bytes": observed.peak_bytes,
+        "positions": measured[-1]["positions"],
+        "peak_bytes": observed["peak_bytes"],
         # Two correct ways of rounding to 8 bits need not agree.
         "tolerance": process.system.tolerance if job.dtype == "float32" else None,
-        "seconds": {kind: [round(getattr(answer, kind), 3) for answer in measured] for kind in KINDS},
+        "seconds": {kind: [round(answer[kind], 3) for answer in measured] for kind in KINDS},
     }
 
 
@@ -204,14 +189,14 @@ def predictions(scores: Sequence[float | None], items: Sequence[Item]) -> list[i
 
 
 def ratios(
-    comparison: str, systems: Sequence[System], measured: Mapping[str, Sequence[Answer]]
+    comparison: str, systems: Sequence[System], measured: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> Iterator[dict[str, Any]]:
     """Yield how many times faster each system of this project is than each peer, in each round."""
     own = [system.name for system in systems if system.own]
     for peer in (system for system in systems if not system.own):
         for name in own:
             pairs = list(zip(measured[peer.name], measured[name], strict=True))
-            times = {kind: [round(getattr(a, kind) / getattr(b, kind), 2) for a, b in pairs] for kind in KINDS}
+            times = {kind: [round(a[kind] / b[kind], 2) for a, b in pairs] for kind in KINDS}
             yield {
                 "own": name,
                 "peer": peer.name,
@@ -272,14 +257,8 @@ def last_lines(text: str) -> str:
 # The fewest token positions in which all statements of a workload can be scored: a limit of any implementation.
 
 
-class FewestPositions(NamedTuple):
-    """`real`: without padding, statement by statement; `distinct`: each distinct input (or prefix) once."""
-
-    real: int
-    distinct: int
-
-
-def fewest_positions(loaded: LoadedNetwork, work: Benchmark) -> FewestPositions:
+def fewest_positions(loaded: LoadedNetwork, work: Benchmark) -> tuple[int, int]:
+    """Count token positions without padding: statement by statement, and each distinct input (or prefix) once."""
     encoder = Encoder(loaded.tokenizer, special_tokens=loaded.kind == "masked")
     statements = encoder.encode([prompt.fill(option) for prompt, options in requests(work) for option in options])
     if loaded.kind == "masked":
@@ -287,19 +266,19 @@ def fewest_positions(loaded: LoadedNetwork, work: Benchmark) -> FewestPositions:
     return fewest_causal(statements)
 
 
-def fewest_causal(statements: Sequence[Encoded]) -> FewestPositions:
+def fewest_causal(statements: Sequence[Encoded]) -> tuple[int, int]:
     """Count token positions of a causal model.
 
     A prefix counts only if a token follows it, because the logits after the last token are not used.
     """
     prefixes = {s.ids[:length] for s in statements for length in range(1, len(s.ids))}
-    return FewestPositions(sum(len(s.ids) for s in statements), len(prefixes))
+    return sum(len(s.ids) for s in statements), len(prefixes)
 
 
-def fewest_masked(statements: Sequence[Encoded], mask: int) -> FewestPositions:
+def fewest_masked(statements: Sequence[Encoded], mask: int) -> tuple[int, int]:
     """Count token positions of a masked model, which reads each statement once for every hidden token."""
     inputs = [ids for statement in statements for ids in _masked_inputs(statement, mask)]
-    return FewestPositions(sum(map(len, inputs)), sum(map(len, set(inputs))))
+    return sum(map(len, inputs)), sum(map(len, set(inputs)))
 
 
 def _masked_inputs(statement: Encoded, mask: int) -> Iterator[Ids]:

@@ -105,13 +105,14 @@ def random_network(name: str, kind: str, sizes: Mapping[str, Any], words: Loaded
 
 def measure(loaded: LoadedNetwork, work: Benchmark) -> dict[str, Any]:
     """Compare all systems with one network."""
+    _, distinct_prefixes = fewest_positions(loaded, work)
     with TemporaryDirectory() as name:
         folder = Path(name)
         write_folder(loaded, folder / "weights")
         job = Job("causal", str(folder / "weights"), "", torch.get_num_threads(), statements(work))
         return compare("hybrid", job, folder, ROUNDS) | {
             "parameters": loaded.network.num_parameters(),
-            "distinct_prefixes": fewest_positions(loaded, work).distinct,
+            "distinct_prefixes": distinct_prefixes,
         }
 
 

@@ -157,25 +157,10 @@ class DownloadFigures:
         )
 
 
-@dataclass(frozen=True)
-class MemoryFigures:
-    """The bytes of the web process in memory: before the first page, and the most until the last one."""
-
-    before: int
-    peak: int
-
-    @property
-    def misses(self) -> list[str]:
-        """A sentence on the limit, if it is missed."""
-        miss = f"Peak memory of the web process: {self.peak / MB:.0f} MB, must be {MEMORY / MB:.0f} at most."
-        return [miss] if self.peak > MEMORY else []
-
-    @property
-    def line(self) -> str:
-        """A sentence on the memory."""
-        return (
-            f"Peak memory of the web process: {self.peak / MB:.0f} MB; before the first page {self.before / MB:.0f} MB."
-        )
+def memory_misses(peak: int) -> list[str]:
+    """Return a sentence on the limit for the bytes of the web process in memory, if it is missed."""
+    miss = f"Peak memory of the web process: {peak / MB:.0f} MB, must be {MEMORY / MB:.0f} at most."
+    return [miss] if peak > MEMORY else []
 
 
 def main() -> int:
@@ -224,11 +209,12 @@ def report(site: Site, some: Sequence[str] = ()) -> int:
             return exit_code([miss for page in pages for miss in page.misses])
         peak = server.peak_memory()
         download = measure_download(server, address(site, LARGE_DOWNLOAD))
-        memory = MemoryFigures(before, max(peak, server.peak_memory()))
-    print(f"\n{download.line}\n\n{memory.line}")
-    results = {"memory": asdict(memory), "pages": [asdict(page) for page in pages], "download": asdict(download)}
+        peak = max(peak, server.peak_memory())
+    print(f"\n{download.line}\n\nPeak memory of the web process: {peak / MB:.0f} MB; before {before / MB:.0f} MB.")
+    memory = {"before": before, "peak": peak}
+    results = {"memory": memory, "pages": [asdict(page) for page in pages], "download": asdict(download)}
     store("pages", results, of_core=False)
-    return exit_code([*(miss for page in pages for miss in page.misses), *download.misses, *memory.misses])
+    return exit_code([*(miss for page in pages for miss in page.misses), *download.misses, *memory_misses(peak)])
 
 
 def measure(server: Server, page: str) -> PageFigures:

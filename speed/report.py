@@ -1,6 +1,6 @@
 """The tables of `speed/results/`: `python -m speed.report`.
 
-The command writes them into the documents, between the comments that name them, or a sentence where their results are
+The command writes them into the document, between the comments that name them, or a sentence where their results are
 not there, and prints which results are older than the scoring core. What `python -m speed` prints is written here, too.
 """
 
@@ -8,10 +8,11 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 from speed.stored_results import CHECKOUT, older_than_the_core, stored
 
+DOCUMENT = CHECKOUT / "docs" / "performance.md"
 NO_RESULTS = "Results are not stored yet."
 OWN_NAMES = {"full": "every option", "decide": "`--decide`", "harness model": "model `clozeboard` of the harness"}
 WORK = {
@@ -21,27 +22,18 @@ WORK = {
 }
 
 
-class Table(NamedTuple):
-    """A table: its name, the file of its results, what writes it, and the document that has it."""
-
-    name: str
-    results: str
-    write: Callable[[Mapping[str, Any]], str]
-    document: str
-
-    def text(self) -> str:
-        """Return the table, or a sentence where there are no results."""
-        results = stored(self.results)
-        return self.write(results) if results else NO_RESULTS
-
-
 def main() -> None:
-    for table in TABLES:
-        file = CHECKOUT / table.document
-        text = with_table(file.read_text(encoding="utf-8"), table.name, table.text())
-        file.write_text(text, encoding="utf-8")
+    DOCUMENT.write_text(with_tables(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
     if older := older_than_the_core():
         print(f"Not measured with the scoring core as it stands: {', '.join(older)}.")
+
+
+def with_tables(text: str) -> str:
+    """Return the text with all tables as they are now, or a sentence where there are no results."""
+    for name, (file, write) in TABLES.items():
+        results = stored(file)
+        text = with_table(text, name, write(results) if results else NO_RESULTS)
+    return text
 
 
 def with_table(text: str, name: str, table: str) -> str:
@@ -142,10 +134,11 @@ def in_bold(values: Sequence[float], form: str) -> str:
     return ", ".join(f"**{value:{form}}**" if value == middle else f"{value:{form}}" for value in sorted(values))
 
 
-TABLES = (
-    Table("ratios", "peers", ratios_table, "docs/performance.md"),
-    Table("hybrid", "hybrid", hybrid_table, "docs/performance.md"),
-)
+# The file of its results, and what writes it.
+TABLES: dict[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
+    "ratios": ("peers", ratios_table),
+    "hybrid": ("hybrid", hybrid_table),
+}
 
 if __name__ == "__main__":
     main()

@@ -10,8 +10,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -95,17 +94,17 @@ def read_job(file: Path) -> Job:
 
 def answer(scorer: Scorer, items: Sequence[Item], step: int, batch_size: int) -> dict[str, Any]:
     """Score every item, or every one of `step`, and return the scores with what they cost."""
-    positions = scorer.positions
-    with high_water_mark() as peak:
-        clock, processor = time.perf_counter(), time.process_time()
-        scores = list(scorer.score(items[::step], batch_size))
-        clock, processor = time.perf_counter() - clock, time.process_time() - processor
+    (PROCESS / "clear_refs").write_text("5")  # resets the high-water mark of memory to what is held now
+    positions, held = scorer.positions, status_bytes("VmRSS")
+    clock, processor = time.perf_counter(), time.process_time()
+    scores = list(scorer.score(items[::step], batch_size))
+    clock, processor = time.perf_counter() - clock, time.process_time() - processor
     return {
         "scores": scores,
         "clock": clock,
         "processor": processor,
         "positions": scorer.positions - positions,
-        "peak_bytes": peak.bytes,
+        "peak_bytes": status_bytes("VmHWM") - held,
     }
 
 
@@ -118,22 +117,6 @@ class OfTorch:
 
     def _add(self, module: Any, args: tuple[Any, ...], inputs: dict[str, Any]) -> None:
         self.positions += (args[0] if args else inputs["input_ids"]).numel()
-
-
-@dataclass
-class Peak:
-    """The bytes that this process has held at most above what it held before."""
-
-    bytes: int = 0
-
-
-@contextmanager
-def high_water_mark() -> Iterator[Peak]:
-    """Measure the memory that this process takes in the block; the yielded object has it at the block's end."""
-    (PROCESS / "clear_refs").write_text("5")  # resets the high-water mark to what is held now
-    before, peak = status_bytes("VmRSS"), Peak()
-    yield peak
-    peak.bytes = status_bytes("VmHWM") - before
 
 
 def status_bytes(field: str) -> int:

@@ -13,8 +13,6 @@ from probing.scoring.masked import MaskedModel
 from probing.scoring.tokens import Encoded
 from speed import comparison
 from speed.comparison import (
-    Answer,
-    Declared,
     NotMeasured,
     SystemProcess,
     agreement,
@@ -39,8 +37,8 @@ ITEMS = [
 ]
 
 
-def costing(processor: float, clock: float) -> Answer:
-    return Answer([], clock, processor, 0, 0)
+def costing(processor: float, clock: float) -> dict[str, float]:
+    return {"clock": clock, "processor": processor}
 
 
 def test_only_scores_that_both_know_exactly_are_compared() -> None:
@@ -114,7 +112,7 @@ def test_the_bars_are_those_that_are_promised() -> None:
 def test_processes_on_a_tiny_masked_model_agree_and_an_absent_peer_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    absent = Declared("lm_pub_quiz", System("absent", "p", ("masked",), lambda job: None))
+    absent = ("lm_pub_quiz", System("absent", "p", ("masked",), lambda job: None))
     declared = [*systems_of("masked"), absent]
     monkeypatch.setattr(comparison, "systems_of", lambda name: declared)
     job = Job("masked", str(build_bert(tmp_path / "model")), "", 1, ITEMS)
@@ -130,7 +128,7 @@ def test_processes_on_a_tiny_masked_model_agree_and_an_absent_peer_is_named(
 def test_the_reason_why_a_process_ended_is_its_last_message(tmp_path: Path) -> None:
     (tmp_path / "job.json").write_text("{}")
     with pytest.raises(NotMeasured, match="KeyError: 'items'"):
-        SystemProcess("clozeboard", systems_of("masked")[0].system, tmp_path / "job.json", threads=1)
+        SystemProcess(*systems_of("masked")[0], tmp_path / "job.json", threads=1)
 
 
 @pytest.fixture
@@ -205,12 +203,12 @@ def test_full_scoring_computes_no_fewer_positions_than_there_must_be(kind: Netwo
     network = loader.from_pretrained(folder).eval()
     loaded = LoadedNetwork("tiny", kind, network, AutoTokenizer.from_pretrained(folder), {})
     model = (CausalModel if kind == "causal" else MaskedModel)(network, loaded.tokenizer)
-    fewest = fewest_positions(loaded, WORK)
+    real, distinct = fewest_positions(loaded, WORK)
     before, padding = model.usage.positions, model.usage.padding
     list(model.score(requests(WORK), Scoring()))
     computed = model.usage.positions - before - (model.usage.padding - padding)
-    assert fewest.distinct <= fewest.real
-    assert computed >= fewest.distinct
+    assert distinct <= real
+    assert computed >= distinct
 
 
 def encoded(*ids: int, words: tuple[int | None, ...] = ()) -> Encoded:
