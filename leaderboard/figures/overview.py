@@ -8,7 +8,6 @@ whose published figures are in other metrics, or that still wait to be measured,
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -111,20 +110,15 @@ class Column:
         """Return the figures about the items of this column."""
         return {key: figure for key, figure in self.figures.items() if not self.is_about_other_items(figure)}
 
-    def highest(self) -> Figure:
-        """Return the highest figure about the items of this column, None without any."""
-        return max(self.comparable().values(), key=lambda figure: figure.value, default=None)
-
-    @cached_property
     def best(self) -> set[int]:
-        """The runs whose figures cannot be told from the highest one; none where more is not always better.
+        """Return the runs whose figures cannot be told from the highest one; none where more is not always better.
 
-        None either where only one model has a figure, or where nothing says how sure the highest is. One query.
+        None either where only one model has a figure, or where nothing says how sure the highest is.
         """
         figures = list(self.comparable().values())
         if len(figures) < 2 or not all(0 <= figure.value <= 1 for figure in figures):
             return set()
-        return level_with(self.highest(), figures)
+        return level_with(max(figures, key=lambda figure: figure.value), figures)
 
 
 def read(columns: Sequence[Column]) -> list[Column]:

@@ -297,7 +297,7 @@ def _answer(column: Column) -> dict[str, Any]:
         "basis": _basis(column, best),
         "second_name": _name(second),
         "fewer": f"{fewer:.1f} fewer" if fewer >= 0.05 else "as many",
-        "is_level": second.run in (column.best if best is column.highest() else level_with(best, [second])),
+        "is_level": second.run in level_with(best, [second]),
     }
 
 

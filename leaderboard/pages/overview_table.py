@@ -130,7 +130,7 @@ def lines(rows: Sequence[Row], columns: Sequence[Column], groups: Sequence[Row],
     origins = _origins(rows, columns)
     waiting = (column.waiting.get(row["key"]) for row in rows for column in columns)
     percents = percent_done([open_run["run"] for open_run in waiting if open_run])
-    shown = [(column, column.best, head) for column, head in zip(columns, heads(columns), strict=True)]
+    shown = [(column, column.best(), head) for column, head in zip(columns, heads(columns), strict=True)]
 
     def cells_of(row: Row) -> list[Row]:
         return [

@@ -116,10 +116,10 @@ def test_quantised_weights_are_another_row_than_the_model(tiny: Benchmark) -> No
 def test_figures_that_are_no_shares_have_no_best(tiny: Benchmark) -> None:
     for value in (0.5, 0.6):
         make.finished(tiny, value)
-    assert len(shown(tiny).best) == 2
     column = shown(tiny)
+    assert len(column.best()) == 2
     column.figures = {key: figure._replace(value=figure.value + 1) for key, figure in column.figures.items()}
-    assert column.best == set()
+    assert column.best() == set()
 
 
 @pytest.mark.parametrize(("error", "number"), [(0.01, 2), (None, 0)])
@@ -128,7 +128,7 @@ def test_a_stated_standard_error_tells_which_published_figures_are_the_best(
 ) -> None:
     for value in (0.66, 0.65, 0.5):
         make.printed(tiny, [{"value": value, "error": error}])
-    assert len(shown(tiny).best) == number
+    assert len(shown(tiny).best()) == number
 
 
 def test_every_probe_has_a_topic_with_a_question() -> None:

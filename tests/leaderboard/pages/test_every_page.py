@@ -274,7 +274,7 @@ def add_rows(on: Benchmark, rows: int) -> None:
 @pytest.mark.parametrize(
     ("address", "most"),
     [
-        *(("/", 16), ("/queue/", 17), ("/benchmarks/", 12), ("/benchmarks/small/", 17)),
+        *(("/", 18), ("/queue/", 17), ("/benchmarks/", 12), ("/benchmarks/small/", 17)),
         *(("/models/org/first/", 12), ("/benchmarks/small/?format=json", 12)),
     ],
 )
