@@ -17,7 +17,6 @@ a study that is called `starter-seed2`.
 import re
 from collections.abc import Iterator, Sequence
 from math import sqrt
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -193,12 +192,8 @@ def group_means(
     return scores
 
 
-class _Facts(NamedTuple):
-    """The facts of a group: the number of each one's relation, its weight in items, and the mean of its values."""
-
-    relations: Ints
-    weights: Floats
-    figures: Floats
+# The facts of a group: the number of each one's relation, its weight in items, and the mean of its values.
+_Facts = tuple[Ints, Floats, Floats]
 
 
 def _facts_by_group(table: pd.DataFrame, rows: pd.DataFrame, values: pd.Series, groups: Ints) -> Iterator[_Facts]:
@@ -212,19 +207,21 @@ def _facts_by_group(table: pd.DataFrame, rows: pd.DataFrame, values: pd.Series, 
     figures = np.bincount(places, weights * values.to_numpy(dtype=float)[member]) / sums
     of_fact = keys // len(names)
     starts = np.searchsorted(of_fact, np.arange(1, groups.max(initial=-1) + 1) * len(labels))
-    yield from map(_Facts, *(np.split(column, starts) for column in (of_fact % len(labels), sums, figures)))
+    yield from zip(*(np.split(column, starts) for column in (of_fact % len(labels), sums, figures)), strict=True)
 
 
 def _figures_of_group(facts: _Facts, macro: bool) -> tuple[float, float, float, float, float, float]:
     """Return value, number of items, and the ends of both intervals."""
-    relations = np.unique(facts.relations, return_inverse=True)[1]
-    items = np.bincount(relations, facts.weights).astype(float)
-    shares = np.bincount(relations, facts.weights * facts.figures) / items
-    weights: Floats = np.ones(len(items)) if macro else items
+    labels, weights, figures = facts
+    relations = np.unique(labels, return_inverse=True)[1]
+    items = np.bincount(relations, weights).astype(float)
+    shares = np.bincount(relations, weights * figures) / items
+    relation_weights: Floats = np.ones(len(items)) if macro else items
     parts = relations if macro else np.zeros_like(relations)
-    interval = figure_interval(evened(facts.figures, facts.weights, parts), parts)
+    interval = figure_interval(evened(figures, weights, parts), parts)
     n = float(items.sum())
-    return float(weights @ shares / weights.sum()), round(n, 9), *interval, *cluster_interval(shares, weights, n)
+    value = float(relation_weights @ shares / relation_weights.sum())
+    return value, round(n, 9), *interval, *cluster_interval(shares, relation_weights, n)
 
 
 def without_seed(name: str) -> str:

@@ -15,7 +15,6 @@ the same sentences can be: its superiority, and the rank of each sentence.
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import log, log1p, sqrt
 from typing import Any
@@ -131,12 +130,8 @@ def _effects(rows: pd.DataFrame, dimension: str = OVERALL, group: str = ALL) -> 
     yield _score(CHANCE, 0.5, dimension=dimension, group=group, n=len(rows))
 
 
-@dataclass(frozen=True)
-class PValue:
-    """A p-value. `value` is 0.0 where no float is small enough; `log10` is its base-10 logarithm."""
-
-    value: float
-    log10: float
+# A p-value, 0.0 where no float is small enough, and its base-10 logarithm.
+PValue = tuple[float, float]
 
 
 def _by_relation(rows: pd.DataFrame) -> Iterator[ScoreRow]:
@@ -154,10 +149,10 @@ def _by_repetition(rows: pd.DataFrame) -> Iterator[ScoreRow]:
         if min(len(true), len(false)) < 2:
             continue
         score = partial(_score, dimension="repetition", group=str(repetition), n=len(true) + len(false))
-        for name, p_value in difference_tests(true, false).items():
-            p_values.setdefault(name, []).append(p_value)
-            yield score(_metric_name("p_value", name), p_value.value)
-            yield score(_metric_name("log10_p", name), p_value.log10)
+        for name, (p_value, log10_p) in difference_tests(true, false).items():
+            p_values.setdefault(name, []).append((p_value, log10_p))
+            yield score(_metric_name("p_value", name), p_value)
+            yield score(_metric_name("log10_p", name), log10_p)
         yield score("superiority", superiority(true, false)[0])
         yield score("cohens_d", cohens_d(true, false)[0])
         true_is_lower.append(true.mean() < false.mean())
@@ -172,11 +167,11 @@ def _over_repetitions(p_values: dict[str, list[PValue]], true_is_lower: Sequence
     """
     score = partial(_score, dimension=OVERALL, group=ALL, n=n)
     for name, of_test in p_values.items():
-        yield score(_metric_name("log10_p", name) + "_median", float(np.median([p.log10 for p in of_test])))
-    student = p_values[""]
-    for statistic, value in summary([p.value for p in student]).items():
+        yield score(_metric_name("log10_p", name) + "_median", float(np.median([log10_p for _, log10_p in of_test])))
+    student = [p_value for p_value, _ in p_values[""]]
+    for statistic, value in summary(student).items():
         yield score(f"p_value_{statistic}", value)
-    verdicts = [p.value < SIGNIFICANT and lower for p, lower in zip(student, true_is_lower, strict=True)]
+    verdicts = [p_value < SIGNIFICANT and lower for p_value, lower in zip(student, true_is_lower, strict=True)]
     yield score("discriminates", float(np.mean(verdicts)))
 
 
@@ -283,7 +278,7 @@ def _statistic(first: Floats, second: Floats, *, equal_var: bool) -> tuple[float
 
 
 def _p_value(log_value: float) -> PValue:
-    return PValue(float(np.exp(log_value)), log_value / log(10))
+    return float(np.exp(log_value)), log_value / log(10)
 
 
 def log_p(statistic: float, df: float) -> float:

@@ -3,8 +3,8 @@
 Each token of a statement has a role: it is part of the subject, of the answer, of another blank, or of the template.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -117,28 +117,24 @@ def token_roles(marks: str, spans: Spans) -> list[str]:
     return [next((role for mark, role in MARKS.items() if mark in part), TEMPLATE) for part in parts]
 
 
-class ItemTokens(NamedTuple):
-    """The scored tokens of all options of an item, in their order; each list has an entry per token.
+# Columns with an entry for each scored token of an item's options, in their order.
+ItemTokens = Mapping[str, Ints | Floats | list[str]]
+
+
+def item_tokens(scores: OptionScores, marks: Iterable[str]) -> ItemTokens:
+    """Return the tokens of an item's options, given the marked statement of each option.
 
     `option`: the number of the option. `position`: the token's place among the scored tokens of its option, from 0.
     `token`: the characters of the statement that it stands for.
     """
-
-    option: Ints
-    position: Ints
-    token: list[str]
-    role: list[str]
-    log_prob: Floats
-
-
-def item_tokens(scores: OptionScores, marks: Iterable[str]) -> ItemTokens:
-    """Return the tokens of an item's options, given the marked statement of each option."""
     if not scores.spans:
         raise UnsupportedModel("The model does not say which tokens it scores.", "Leave out --keep tokens.")
-    return ItemTokens(
-        np.repeat(np.arange(len(scores.log_probs)), scores.lengths),
-        np.concatenate([np.arange(length) for length in scores.lengths]),
-        [text[begin:end] for text, spans in zip(scores.texts, scores.spans, strict=True) for begin, end in spans],
-        [role for text, spans in zip(marks, scores.spans, strict=True) for role in token_roles(text, spans)],
-        np.concatenate(scores.log_probs),
-    )
+    texts = zip(scores.texts, scores.spans, strict=True)
+    marked_texts = zip(marks, scores.spans, strict=True)
+    return {
+        "option": np.repeat(np.arange(len(scores.log_probs)), scores.lengths),
+        "position": np.concatenate([np.arange(length) for length in scores.lengths]),
+        "token": [text[begin:end] for text, spans in texts for begin, end in spans],
+        "role": [role for text, spans in marked_texts for role in token_roles(text, spans)],
+        "log_prob": np.concatenate(scores.log_probs),
+    }

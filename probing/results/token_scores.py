@@ -65,8 +65,8 @@ def write_tokens(target: Path, answers: Iterable[tuple[Row, ItemTokens] | TooLon
 
 
 def _table(row: Row, tokens: ItemTokens) -> pa.Table:
-    key = {name: np.full(len(tokens.option), row[name]) for name in ROW_KEY}
-    return pa.Table.from_pydict(key | tokens._asdict(), SCHEMA)
+    key = {name: np.full(len(tokens["option"]), row[name]) for name in ROW_KEY}
+    return pa.Table.from_pydict({**key, **tokens}, SCHEMA)
 
 
 def join_tokens(parts: Sequence[Path], target: Path) -> None:

@@ -228,8 +228,9 @@ def test_p_values_are_scipys(first: np.ndarray, second: np.ndarray) -> None:
         "mann_whitney": mannwhitneyu(first, second, method="asymptotic").pvalue,
     }
     for name, p_value in expected.items():
-        assert p_values[name].value == pytest.approx(p_value, rel=1e-9), name
-        assert p_values[name].log10 == pytest.approx(log10(p_value), rel=1e-9, abs=1e-9), name
+        value, logarithm = p_values[name]
+        assert value == pytest.approx(p_value, rel=1e-9), name
+        assert logarithm == pytest.approx(log10(p_value), rel=1e-9, abs=1e-9), name
 
 
 def test_the_logarithm_is_exact_where_the_p_value_becomes_zero() -> None:
@@ -250,16 +251,16 @@ def test_both_computations_of_the_logarithm_agree_where_they_meet() -> None:
 def test_an_underflowing_difference_keeps_its_logarithms() -> None:
     first, second = np.linspace(0, 1, 1000), np.linspace(5, 6, 1000)
     p_values = difference_tests(first, second)
-    assert p_values[""].value == 0.0
-    assert p_values[""].log10 < -1000
-    assert p_values["mann_whitney"].log10 == pytest.approx(-326.9, abs=0.5)
+    value, logarithm = p_values[""]
+    assert value == 0.0 and logarithm < -1000
+    assert p_values["mann_whitney"][1] == pytest.approx(-326.9, abs=0.5)
 
 
 def test_samples_that_do_not_vary_have_a_p_value_all_the_same() -> None:
     same, other = np.ones(5), np.full(5, 2.0)
-    assert difference_tests(same, same)[""].value == 1.0
-    assert difference_tests(same, same)["mann_whitney"].value == 1.0
-    assert difference_tests(same, other)["welch"].log10 < -100
+    assert difference_tests(same, same)[""][0] == 1.0
+    assert difference_tests(same, same)["mann_whitney"][0] == 1.0
+    assert difference_tests(same, other)["welch"][1] < -100
     assert cohens_d(same, other)[0] == 0.0
 
 

@@ -68,11 +68,11 @@ def test_the_tokens_of_an_item_are_listed_option_by_option() -> None:
         (((0, 5), (5, 7)), ((5, 7),)),
     )
     tokens = item_tokens(scores, ["\1\1 is \2", "\1\1 is \2"])
-    assert tokens.option.tolist() == [0, 0, 1]
-    assert tokens.position.tolist() == [0, 1, 0]
-    assert tokens.token == ["It is", " a", " b"]
-    assert tokens.role == ["subject", "answer", "answer"]
-    assert tokens.log_prob.tolist() == [-1, -2, -3]
+    assert list(tokens["option"]) == [0, 0, 1]
+    assert list(tokens["position"]) == [0, 1, 0]
+    assert tokens["token"] == ["It is", " a", " b"]
+    assert tokens["role"] == ["subject", "answer", "answer"]
+    assert list(tokens["log_prob"]) == [-1, -2, -3]
 
 
 def test_a_model_that_names_no_tokens_is_refused() -> None:

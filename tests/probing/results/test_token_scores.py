@@ -24,8 +24,8 @@ from probing.results.token_scores import (
 
 def answer(index: int, count: int = 3) -> tuple[dict[str, object], ItemTokens]:
     row = {"relation": "P30", "template": 1, "index": index}
-    places = np.arange(count)
-    return row, ItemTokens(np.zeros(count, int), places, ["é"] * count, ["answer"] * count, -0.5 * places)
+    places, texts = np.arange(count), {"token": ["é"] * count, "role": ["answer"] * count}
+    return row, {"option": np.zeros(count, int), "position": places, **texts, "log_prob": -0.5 * places}
 
 
 def test_tokens_are_read_as_they_were_written(tmp_path: Path) -> None:
