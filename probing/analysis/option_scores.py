@@ -41,7 +41,8 @@ def by_space(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 def all_exact(rows: pd.DataFrame) -> bool:
     """Tell whether every option has its score, and none only the upper bound that `decide` leaves."""
-    return bool(exact_rows(rows).all())
+    # One array of all options: a row at a time takes four times as long.
+    return bool((rows[ALL_EXACT] if ALL_EXACT in rows else np.concatenate([[True], *rows["exact"]])).all())
 
 
 def exact_rows(rows: pd.DataFrame) -> "pd.Series[bool]":
