@@ -8,10 +8,10 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -104,7 +104,7 @@ def locate(model: str, commit: str = "", any_head: bool = False, tokenizer: str 
         return ModelFiles(path, "folder", tokenizer=tokenizer_folder(tokenizer) if tokenizer else _around(path))
     if path.is_file():
         raise ModelNotFound(f"{model} is a file.", "Give the folder that it lies in, or a file that ends in .gguf.")
-    folder = _download(model, commit, any_head)
+    folder = _download(model, commit, partial(download, any_head=any_head))
     return ModelFiles(folder, "hub", commit=folder.name)
 
 
@@ -143,11 +143,14 @@ def tokenizer_folder(name: str) -> Path:
     return folder
 
 
-def _download(hub_id: str, commit: str, any_head: bool) -> Path:
-    """Check and download a model of the hub; one that was downloaded before is found even if the hub is not there."""
+def _download(hub_id: str, commit: str, fetch: Callable[[Listing], Path]) -> Path:
+    """Return the folder into which `fetch` downloads files of a model of the hub.
+
+    One that was downloaded before is returned even if the hub is not there.
+    """
     client = environment_client()
     try:
-        folder = download(hub_listing(client, hub_id, commit), any_head)
+        folder = fetch(hub_listing(client, hub_id, commit))
         if not commit:
             client.remember_newest(folder)
         return folder
@@ -160,17 +163,15 @@ def _download(hub_id: str, commit: str, any_head: bool) -> Path:
 def _download_gguf(model: str, commit: str) -> ModelFiles:
     """Download the GGUF file that is named as `gguf:org/name:level`; one that is there is found without the hub too."""
     hub_id, _, level = model.removeprefix(HUB_GGUF).partition(":")
-    client = environment_client()
-    try:
-        listing = hub_listing(client, hub_id, commit)
+
+    def fetch(listing: Listing) -> Path:
+        assert listing.client is not None, "it was listed with one"
         name = _gguf_of_level(hub_id, level, listing.files)
-        folder = client.download(hub_id, listing.commit, {name: listing.files[name]})
-        if not commit:
-            client.remember_newest(folder)
-    except SourceUnavailable:
-        if not (earlier := client.cached(hub_id, commit)):
-            raise
-        folder, name = earlier, _gguf_of_level(hub_id, level, [path.name for path in earlier.iterdir()])
+        return listing.client.download(hub_id, listing.commit, {name: listing.files[name]})
+
+    folder = _download(hub_id, commit, fetch)
+    # The folder may hold further levels of this version, which were downloaded before.
+    name = _gguf_of_level(hub_id, level, [path.name for path in folder.iterdir()])
     return ModelFiles(folder, "gguf", name, folder.name)
 
 
@@ -188,8 +189,8 @@ def _gguf_of_level(hub_id: str, level: str, names: Iterable[str]) -> str:
         step = f"Choose another repository, or give {hub_id} without {HUB_GGUF!r} if it has safetensors."
         raise ModelNotFound(f"{hub_id} has no GGUF file that is a model of its own.", step)
     listed = ", ".join(files[:NAMED]) + (f" and {len(files) - NAMED} more" if len(files) > NAMED else "")
-    found = f"{len(chosen)} GGUF files" + (f" whose names end in {level}" if level else "")
-    raise ModelNotFound(f"{hub_id} has {found}.", f"Name one as {HUB_GGUF}{hub_id}:LEVEL or by its name: {listed}.")
+    number = f"{len(chosen)} GGUF files" + (f" whose names end in {level}" if level else "")
+    raise ModelNotFound(f"{hub_id} has {number}.", f"Name one as {HUB_GGUF}{hub_id}:LEVEL or by its name: {listed}.")
 
 
 def environment_client() -> HubClient:
