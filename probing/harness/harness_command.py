@@ -59,15 +59,15 @@ def protocol_words(settings: Mapping[str, Any]) -> str:
 
 
 def _model_arguments(model: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
-    is_at_hub = str(model["id"]).startswith(HUB_GGUF)
+    model_id, is_at_hub = str(model["id"]), model.get("source") == "hub"
+    arguments = [f"pretrained={model_id}"]
     if model.get("source") == "gguf":
         name = next(iter(model.get("files") or ()), "model.gguf")
-        path = PurePath(model["id"] if str(model["id"]).endswith(".gguf") else f"path/to/{name}")
-        folder = str(model["id"]).split(":")[1] if is_at_hub else path.parent
-        arguments = [f"pretrained={folder}", f"gguf_file={name if is_at_hub else path.name}"]
-    else:
-        arguments = [f"pretrained={model['id']}"]
-    if model.get("commit") and (model.get("source") == "hub" or is_at_hub):
+        path = PurePath(model_id if model_id.endswith(".gguf") else f"path/to/{name}")
+        if is_at_hub := model_id.startswith(HUB_GGUF):
+            path = PurePath(model_id.split(":")[1], name)
+        arguments = [f"pretrained={path.parent}", f"gguf_file={path.name}"]
+    if model.get("commit") and is_at_hub:
         arguments.append(f"revision={model['commit']}")
     dtype = settings.get("dtype", "float32")
     arguments.append(f"dtype={dtype}")
