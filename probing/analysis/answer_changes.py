@@ -17,6 +17,7 @@ from probing.analysis.option_scores import all_exact
 from probing.analysis.paired_tests import SLACK, ResultRows, SmallestDifference, shared_rows
 from probing.analysis.verdicts import ALIKE, verdict
 from probing.arrays import Bools, Floats, Ints
+from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
 
 LOST, GAINED = "lost", "gained"
@@ -50,14 +51,12 @@ class AnswerChanges(NamedTuple):
         `with_options`: whether their option scores mean the same.
         """
         needed = {
-            name: rows[[column for column in rows if column in {"relation", "template", "index", *CHANGE_COLUMNS}]]
+            name: rows[[column for column in rows if column in {*ROW_KEY, *CHANGE_COLUMNS}]]
             for name, rows in results.items()
         }
         first, second = shared_rows(needed).values()
         column = next((name for name in ANSWERS if name in first and name in second), "")
-        given = (first[column].notna() & second[column].notna()).to_numpy() if column else np.zeros(len(first), bool)
-        changed = given & (first[column].astype(object) != second[column].astype(object)) if column else given
-        counts = cls(int(given.sum()), int(changed.sum()))
+        counts = _changed_answers(first[column], second[column]) if column else cls()
         if not (with_options and "scores" in first and "scores" in second):
             return counts
         if any("exact" in rows and not all_exact(rows) for rows in (first, second)):
@@ -80,6 +79,13 @@ class AnswerChanges(NamedTuple):
             mean = f"{self.divergence:.4f} nats, the mean over {self.options:,} answers"
             sentences.append(f"KL divergence from {first} to {second} over the options: {mean}.")
         return [*sentences, *([BOUNDS] if self.has_bounds else [])]
+
+
+def _changed_answers(first: pd.Series, second: pd.Series) -> AnswerChanges:
+    """Count the rows in which both results answer, and those of them in which the answers differ."""
+    both_answer = first.notna() & second.notna()
+    changed = both_answer & (first.astype(object) != second.astype(object))
+    return AnswerChanges(int(both_answer.sum()), int(changed.sum()))
 
 
 def option_divergences(first: pd.Series, second: pd.Series) -> Floats:
@@ -119,7 +125,7 @@ def changed_facts(shared: ResultRows, column: str) -> pd.DataFrame:
     """
     names, (first, second) = [*shared], shared.values()
     weights = item_weights(first)
-    facts = pd.DataFrame({"relation": first["relation"].astype(str), "fact": fact_names(first).astype(str)})
+    facts = _facts(first)
     difference = weights * (second[column].astype(float) - first[column].astype(float))
     sums = difference.groupby([facts["relation"], facts["fact"]], sort=False).transform("sum")
     table = facts.assign(
@@ -130,6 +136,11 @@ def changed_facts(shared: ResultRows, column: str) -> pd.DataFrame:
     )[(sums.abs() > SLACK).to_numpy()]
     keys = ["relation", "fact", "change"]
     return table.groupby(keys, sort=False).agg(_distinct).reset_index()[[*table.columns]]
+
+
+def _facts(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the relation and the name of the fact of each row."""
+    return pd.DataFrame({"relation": rows["relation"].astype(str), "fact": fact_names(rows).astype(str)})
 
 
 def _answers(rows: pd.DataFrame) -> pd.Series:
@@ -145,8 +156,8 @@ def mean_change_in_words(first: pd.DataFrame, second: pd.DataFrame) -> str:
     """Say how the mean of the column `score` changes, with the interval over facts; rows stand in the same order."""
     scores = [rows["score"].to_numpy(dtype=float) for rows in (first, second)]
     change = scores[1] - scores[0]
-    _, facts = np.unique(first["relation"].astype(str) + "\n" + fact_names(first).astype(str), return_inverse=True)
-    sums = np.bincount(facts, change - change.mean())
+    numbers = _facts(first).groupby(["relation", "fact"]).ngroup()
+    sums = np.bincount(numbers, change - change.mean())
     error = float(np.sqrt((sums**2).sum() * len(sums) / max(len(sums) - 1, 1))) / len(change)
     low, high = (change.mean() + side * Z * error for side in (-1, 1))
     means = " and ".join(f"{values.mean():.4g}" for values in scores)
