@@ -40,8 +40,8 @@ def _request(relation: Relation, item: Item) -> Request:
 
 def true_statements(work: Benchmark) -> list[Request]:
     """Return every item with its right answer as the only option."""
-    asked = ((_request(relation, item), item.answers[0]) for relation, item in _questions(work))
-    return [(blank, options[right : right + 1]) for (blank, options), right in asked]
+    requests = ((_request(relation, item), item.answers[0]) for relation, item in _questions(work))
+    return [(blank, options[right : right + 1]) for (blank, options), right in requests]
 
 
 def _questions(work: Benchmark) -> Iterator[tuple[Relation, Item]]:

@@ -169,9 +169,9 @@ class SideBySide:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
+        return {name: _plain(content) for name, content in value.items()}
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain(element) for element in value]
     if isinstance(value, np.generic):
         return _plain(value.item())
     return None if isinstance(value, float) and np.isnan(value) else value

@@ -39,9 +39,9 @@ def _report_error(message: str, code: int) -> int:
 
 def refuse_without(arguments: argparse.Namespace, needed: str, names: Sequence[str]) -> None:
     """Raise `BadInput` where a flag was given that means nothing without another one."""
-    given = [name for name in names if getattr(arguments, name)]
-    if given and not getattr(arguments, needed):
-        raise BadInput(f"--{given[0]} is about --{needed}.", f"Give --{needed} as well.")
+    flags = [name for name in names if getattr(arguments, name)]
+    if flags and not getattr(arguments, needed):
+        raise BadInput(f"--{flags[0]} is about --{needed}.", f"Give --{needed} as well.")
 
 
 def program() -> str:

@@ -49,25 +49,25 @@ def add_old_options(parser: argparse.ArgumentParser) -> None:
 
 def old_plan(arguments: argparse.Namespace) -> tuple[Kind, Any, Servers] | None:
     """Return what the old options say, and print the file that says the same; None where a file is named."""
-    given = {name.removeprefix(PREFIX): texts for name, texts in vars(arguments).items() if name.startswith(PREFIX)}
-    given = {name: texts for name, texts in given.items() if texts}
+    options = {name.removeprefix(PREFIX): texts for name, texts in vars(arguments).items() if name.startswith(PREFIX)}
+    options = {name: texts for name, texts in options.items() if texts}
     name = TRANSLATION if str(arguments.plan) == TRANSLATE else str(arguments.plan)
     if name not in KINDS or arguments.plan.is_file():
-        if given:
-            raise BadInput(f"The file says what is curated, not --{min(given)}.", "Write it there as a key.")
+        if options:
+            raise BadInput(f"The file says what is curated, not --{min(options)}.", "Write it there as a key.")
         return None
-    content = _content(name, given)
+    content = _content(name, options)
     shown = yaml.safe_dump(content, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**6).strip()
     new = f"{program()} curate FILE.yaml --out DIR"
     print(f"The options of curate go in the next version. Use {new} with this in the file: {shown}", file=sys.stderr)
     return checked_plan(content, Path(), "options")
 
 
-def _content(kind: str, given: Mapping[str, list[str]]) -> dict[str, Any]:
+def _content(kind: str, options: Mapping[str, list[str]]) -> dict[str, Any]:
     """Return what the file would hold."""
     plan = KINDS[kind].plan
     names, of_servers = ({entry.name for entry in fields(owner)} for owner in (plan, Servers))
-    values: dict[str, Any] = dict(given)
+    values: dict[str, Any] = dict(options)
     if kind == CULTURE and "cultures" in values:
         new = {"name": values.pop("name", ["own"])[-1]}
         new |= {key: values.pop(key, []) for key in ("cultures", "languages")}

@@ -55,7 +55,7 @@ KINDS: Mapping[str, Kind] = {
 
 @dataclass(frozen=True)
 class Servers:
-    """What is asked, and how patiently: `interval` between requests and `timeout` of an answer are seconds.
+    """The servers to ask, and how patiently: `interval` between requests and `timeout` of an answer are seconds.
 
     `url`: the SPARQL endpoint. `wikipedia`: the API of Wikipedia's sites, which culture pairs need.
     """
@@ -120,9 +120,9 @@ def _refuse_keys(values: Mapping[Any, Any], owner: type[Any], noun: str, others:
     needed = (entry.name for entry in fields(owner) if entry.default is entry.default_factory is MISSING)
     missing = [name for name in needed if name not in values]
     problems = [("has no", unknown), ("lacks", missing)]
-    told = [f"{problem} {', '.join(keys)}" for problem, keys in problems if keys]
-    if told:
-        raise BadInput(f"{noun} {' and '.join(told)}.", f"Its keys are: {', '.join([*others, *names])}.")
+    faults = [f"{problem} {', '.join(keys)}" for problem, keys in problems if keys]
+    if faults:
+        raise BadInput(f"{noun} {' and '.join(faults)}.", f"Its keys are: {', '.join([*others, *names])}.")
 
 
 def _value(owner: type, name: str, value: Any, folder: Path) -> Any:

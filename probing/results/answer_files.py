@@ -60,7 +60,7 @@ def _samples_in(folder: Path) -> list[Path]:
     if not files:
         raise BadInput(f"{folder} has neither a result nor samples_*.jsonl of lm-evaluation-harness.", FORMATS)
     if len(folders := {file.parent for file in files}) > 1:
-        names = ", ".join(sorted(each.name for each in folders))
+        names = ", ".join(sorted(parent.name for parent in folders))
         raise BadInput(f"{folder} has samples of several models: {names}.", "Give the folder of one of them.")
     by_task: dict[str, Path] = {}
     for file in files:
@@ -141,7 +141,7 @@ def _table_by_line(path: Path, types: Mapping[str, pa.DataType]) -> pa.Table:
             columns[name].append(record[name])
         columns[LINE].append(number)
     responses = columns["filtered_resps"]
-    columns["filtered_resps"] = [_as_texts(each) for each in responses]
+    columns["filtered_resps"] = [_as_texts(response) for response in responses]
     try:
         return pa.table({name: pa.array(values, types.get(name)) for name, values in columns.items()})
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
@@ -150,7 +150,7 @@ def _table_by_line(path: Path, types: Mapping[str, pa.DataType]) -> pa.Table:
 
 def _as_texts(responses: Any) -> Any:
     """Return responses as the harness writes them since version 0.4.9: all numbers are texts."""
-    return [_as_texts(each) for each in responses] if isinstance(responses, list) else str(responses)
+    return [_as_texts(response) for response in responses] if isinstance(responses, list) else str(responses)
 
 
 def _filtered(path: Path, table: pa.Table, filter_name: str) -> pa.Table:
@@ -197,18 +197,19 @@ def with_texts(facts: pd.DataFrame, results: Mapping[str, pd.DataFrame]) -> pd.D
     if LINE not in rows or LOG_LIKELIHOODS not in rows:
         return facts
     places = rows[["relation", "index", FILE, LINE]].astype({"index": str}).rename(columns={"index": "fact"})
-    found = facts.merge(places, on=["relation", "fact"])
+    placed = facts.merge(places, on=["relation", "fact"])
     texts: dict[tuple[str, int], tuple[str, list[str], str]] = {}
-    for file, part in found.groupby(FILE):
+    for file, part in placed.groupby(FILE):
         texts |= {(str(file), line): text for line, text in _texts(Path(str(file)), set(part[LINE]))}
-    of_facts = [texts[place] for place in zip(found[FILE], found[LINE], strict=True)]
-    answers = {
-        side: [options[int(answer)] if len(options) > 1 and answer else answer for answer, (_, options, _) in both]
-        for side in results
-        for both in [list(zip(facts[side], of_facts, strict=True))]
-    }
-    subjects, right = [prompt for prompt, _, _ in of_facts], [target for _, _, target in of_facts]
-    return facts.assign(subject=subjects, answer=right, **answers)
+    of_facts = [texts[place] for place in zip(placed[FILE], placed[LINE], strict=True)]
+    prompts, options, targets = zip(*of_facts, strict=True) if of_facts else ((), (), ())
+    answers = {side: list(map(_option_text, facts[side], options)) for side in results}
+    return facts.assign(subject=prompts, answer=targets, **answers)
+
+
+def _option_text(answer: str, options: list[str]) -> str:
+    """Return the text of an answer, which is the number of an option where there are several."""
+    return options[int(answer)] if len(options) > 1 and answer else answer
 
 
 def _texts(path: Path, lines: set[int]) -> Iterator[tuple[int, tuple[str, list[str], str]]]:
