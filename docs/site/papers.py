@@ -1,4 +1,4 @@
-"""The page of the five papers, made from their declarations: each table, figure and capability, and where it is."""
+"""The page of the papers, made from their declarations: each table, figure and capability, and where it is."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from probing.papers.declarations import NAMES, Exhibit, Paper, read_paper
 
 HEAD = ("In the paper", "Here", "Shown by", "What is different")
 TEST = "`tests/probing/papers/test_paper_runs.py::test_small_models_fill_every_table_and_figure`"
-INTRODUCTION = """# The five papers
+INTRODUCTION = """# The papers
 
 Every table, figure, experiment and capability of the papers that this project brings together: where it is here, what
 shows that it works, and what is different and why.

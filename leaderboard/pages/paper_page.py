@@ -1,4 +1,4 @@
-"""/papers/ and /papers/<name>/ : every table and figure of the five papers, as printed and as measured here.
+"""/papers/ and /papers/<name>/ : every table and figure of the papers, as printed and as measured here.
 
 What a paper shows is declared in `probing.papers`. A run counts for one of its ways of asking models if it has the
 settings of this way, whatever else the site has measured.

@@ -12,6 +12,7 @@ from probing.analysis.accuracy import SCORE_COLUMNS, TIED, tied_rows
 from probing.analysis.bias import BIAS_METRICS, GOLD_DISTANCE, answer_bias, bias_scores, bias_summary, biases_of_rows
 from probing.analysis.breakdowns import OVERALL, hashable
 from probing.analysis.confidence import CONFIDENCE_METRICS, CONFIDENCES, confidence_scores, confidences
+from probing.analysis.confidence_estimates import estimate_scores
 from probing.analysis.option_scores import ALL_EXACT, OPTIONS, PER_OPTION, all_exact, exact_rows, option_counts
 from probing.analysis.wording_sensitivity import FLIPS, TEMPLATE_METRICS, template_scores, wordings
 
@@ -61,6 +62,9 @@ def detail_tables(rows: pd.DataFrame, scores: pd.DataFrame) -> list[tuple[str, p
     metrics = set(overall["metric"])
     if FLIPS in metrics and len(rows):
         tables.append(("accuracy by relation and template", wordings(rows), True))
+        if all_exact(rows):
+            estimates = estimate_scores(rows).pivot(index="group", columns="metric", values="value")
+            tables.append(("confidence over wordings", estimates.rename_axis("estimate").reset_index(), True))
     if GOLD_DISTANCE in metrics and len(rows):
         options = answer_bias(rows)
         summary = bias_summary(options).dropna(axis=1, how="all").rename_axis("relation").reset_index()

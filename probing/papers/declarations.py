@@ -1,4 +1,4 @@
-"""The five papers, as TOML files beside this module declare them: what each table and figure shows, and of what runs.
+"""The papers, as TOML files beside this module declare them: what each table and figure shows, and of what runs.
 
 A file has `title`, `publication` and `labels` (names of groups for readers); under `ways` the ways in which models are
 asked, each a benchmark with settings; and `exhibits`, in the order of the paper. The page `papers.md` of the
@@ -22,7 +22,7 @@ from probing.catalog import EMBEDDED
 from probing.errors import BadInput
 
 FOLDER = Path(__file__).parent
-NAMES = ("bear", "dlama", "s-test", "llmkg", "geography")
+NAMES = ("bear", "dlama", "s-test", "llmkg", "geography", "confidence")
 PUBLISHED = EMBEDDED / "published"
 KEY = ["model", "way", "metric", "dimension", "group"]
 FIGURE_COLUMNS = [*KEY, "printed", "name", "reference"]

@@ -17,6 +17,7 @@ from probing.analysis import specificity_metrics
 from probing.analysis.bias import BIAS_KINDS, answer_bias
 from probing.analysis.breakdowns import ALL, CULTURE, OVERALL, join_group
 from probing.analysis.cloze_metrics import MAJOR
+from probing.analysis.confidence_estimates import KEPT, confidence_estimates, estimate_scores, rejection_curve
 from probing.analysis.culture_metrics import common_predictions, entropies, prediction_shares, totals
 from probing.analysis.steps import BOUNDS, relative_to_first
 from probing.benchmark import Benchmark
@@ -87,6 +88,22 @@ def answer_biases(runs: ExhibitRuns) -> pd.DataFrame:
         for (model, way), result in runs.results.items()
         for row in result.with_labels(answer_bias(result.items)).to_dict("records")
         for metric, low, high in BIAS_KINDS.values()
+    )
+
+
+def calibration_of_estimates(runs: ExhibitRuns) -> pd.DataFrame:
+    """Return how well each estimate of confidence is calibrated (Self-Aware Knowledge Probing, section 4)."""
+    tables = [estimate_scores(result.items).assign(model=m, way=w) for (m, w), result in runs.results.items()]
+    return pd.concat(tables, ignore_index=True)[COLUMNS]
+
+
+def kept_accuracies(runs: ExhibitRuns) -> pd.DataFrame:
+    """Return the accuracy of the items that reach a confidence, by estimate and threshold, with their number."""
+    return _table(
+        (model, way, KEPT, "threshold", f"{row['estimate']} ≥ {row['threshold']}", row[KEPT], *UNBOUNDED, row["kept"])
+        for (model, way), result in runs.results.items()
+        for row in rejection_curve(confidence_estimates(result.items)).to_dict("records")
+        if row["kept"]
     )
 
 
@@ -206,6 +223,8 @@ MEASURES: Mapping[str, Callable[[ExhibitRuns], pd.DataFrame]] = {
     "unified_changes": unified_changes,
     "correlation": correlation,
     "answer_biases": answer_biases,
+    "calibration_of_estimates": calibration_of_estimates,
+    "kept_accuracies": kept_accuracies,
     "accuracies_by_way": accuracies_by_way,
     "relative_accuracies": relative_accuracies,
     "most_common_predictions": most_common_predictions,

@@ -34,6 +34,7 @@ def test_every_table_has_rows_and_long_ones_are_marked(rows: pd.DataFrame) -> No
     ]
     assert [title for title, _, is_long in tables if is_long] == [
         "accuracy by relation and template",
+        "confidence over wordings",
         "answer bias by relation",
         "options",
         "calibration by largest probability",
