@@ -47,13 +47,13 @@ def confidence_estimates(rows: pd.DataFrame, votes: int = VOTES) -> pd.DataFrame
         for rule, chosen in _chosen_answers(asked, votes).items():
             for name, column in (("average", "total"), ("consistency", "votes")):
                 tables.append(chosen.assign(estimate=f"{name}_{rule}", confidence=chosen[column] / wordings))
-    return pd.concat(tables, ignore_index=True)[ESTIMATE_COLUMNS]
+    return pd.concat(tables, ignore_index=True).reindex(columns=ESTIMATE_COLUMNS)
 
 
 def _chosen_answers(asked: pd.DataFrame, votes: int) -> dict[str, pd.DataFrame]:
     """Return for each rule one row of each item, which gives the chosen answer."""
     items = asked.groupby(ITEM, sort=False)
-    by_votes = asked.loc[items["votes"].idxmax()]
+    by_votes: pd.DataFrame = asked.loc[items["votes"].idxmax()]
     most = items["votes"].transform("max")
     rivals = asked[asked["votes"] == most].groupby(ITEM)["prediction"].nunique()
     undecided = (by_votes["votes"] < votes) | (rivals.loc[list(map(tuple, by_votes[ITEM].to_numpy()))] > 1).to_numpy()

@@ -18,6 +18,7 @@ from probing.curation.cultures import Culture, country_ids, members, read_countr
 from probing.curation.plan_file import Servers
 from probing.errors import BadInput
 from probing.files.pickled_weights import convert
+from probing.formats.canary import canary_of
 from probing.formats.lama import holds_triples, read_triples
 from probing.papers.declarations import printed_figures, read_paper
 from probing.plan import plan
@@ -59,6 +60,9 @@ def list_names(arguments: argparse.Namespace) -> None:
         return
     benchmarks = [f"{slug}: {entry.title}, probe {entry.probe}{_origin(slug)}" for slug, entry in CATALOG.items()]
     print_lines("Benchmarks (--benchmark; a folder of your own may be given as well)", benchmarks)
+    shipped = [slug for slug, entry in CATALOG.items() if not entry.downloads]
+    canaries = [f"{slug}: {canary_of(sorted(named_folder(slug).rglob('*.json*')))}" for slug in shipped]
+    print_lines("Canaries, by which the files of a benchmark are found in a training corpus", canaries)
     for name, probe in PROBES.items():
         options = declared_options(probe).values()
         lines = [f"  {option.name}={option_default(option)}  {option_meaning(option)}" for option in options]
@@ -76,6 +80,8 @@ def _print_relations(benchmark: Benchmark) -> None:
             [f"  {number}  {template}" for number, template in enumerate(relation.templates)],
         )
     print_lines("Notes", benchmark.notes)
+    if canary := canary_of(benchmark.files):
+        print(f"\n{canary}")
 
 
 def _origin(slug: str) -> str:

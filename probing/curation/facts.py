@@ -23,13 +23,13 @@ from probing.curation.wikidata import (
     stated_value,
 )
 from probing.errors import BadInput, Incomplete
+from probing.formats.canary import MANIFEST, add_canary
 
 ENGLISH = "en"
 Parents = Mapping[str, tuple[str, ...]]
 SOVEREIGN = "Q3624078"
 SUBCLASS, TERRITORY, PART = "P279", "P131", "P361"
 HIGHEST = 30  # levels; Wikidata's longest chains of classes are shorter
-MANIFEST = "manifest.json"
 NOT_AN_ITEM = "the object is unknown or not an item"
 
 
@@ -157,7 +157,10 @@ def _directly_above(endpoint: Endpoint, property: str, items: list[str]) -> dict
 def write_manifest(
     folder: Path, kind: str, endpoint: Endpoint, settings: Mapping[str, Any], counts_by_predicate: Mapping[str, Any]
 ) -> None:
-    """Write `manifest.json`; a query about many items stands there once, with one item and the number of requests."""
+    """Write `manifest.json` and the canary, when all other files are there.
+
+    A query about many items stands in the manifest once, with one item and the number of requests.
+    """
     queries = [{"times": times, "text": text} for text, times in sorted(endpoint.shapes.items())]
     content = {
         "kind": kind,
@@ -168,6 +171,7 @@ def write_manifest(
         "queries": queries,
     }
     write_json(folder / MANIFEST, content)
+    add_canary(folder)
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

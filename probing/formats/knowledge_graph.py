@@ -26,6 +26,7 @@ from typing import Any
 from probing.benchmark import LEVEL, TRUTH, TRUTH_VALUES, Benchmark, Item, Relation
 from probing.errors import BadBenchmark
 from probing.files.folders import new_folder
+from probing.formats.canary import FIELD
 from probing.formats.reading import PLAN_FILE, JsonObject, digest, present, read_lines, read_object, text_lines
 from probing.statements.graph_statements import HEAD_SLOT, TAIL_SLOT, Graph, GraphStatement, Sampling, Triple, draw
 from probing.template import ANSWER_SLOT
@@ -344,7 +345,7 @@ def read_sampling(folder: Path) -> tuple[Sampling, tuple[str, ...]]:
         return Sampling(), ()
     content = read_object(path)
     types = {option.name: type(option.default) for option in fields(Sampling)}
-    options: Mapping[str, Any] = {name: value for name, value in content.values.items() if name != NOTES}
+    options: Mapping[str, Any] = {name: value for name, value in content.values.items() if name not in (NOTES, FIELD)}
     for name, value in options.items():
         if name not in types:
             raise content.fault(f"{name!r:.80} is unknown", f"Choose from: {', '.join(types)}.")

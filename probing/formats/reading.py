@@ -14,6 +14,7 @@ from typing import Any
 
 from probing.benchmark import Relation
 from probing.errors import BadBenchmark, nearest, suggestion
+from probing.formats.canary import FIELD, without_canary
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 # The relations of a LAMA or S-TEST folder, with a template each.
@@ -21,7 +22,7 @@ RELATIONS_FILE = "relations.jsonl"
 PLAN_FILE = "clozeboard.json"  # the title and the usual settings of any benchmark
 RELATION_ID = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 # Keys that may stand beside those that are read, as they do in published files: remarks for people.
-REMARKS = frozenset({"label", "name", "description", "comment", "type", "relation_label", "source", "licence"})
+REMARKS = frozenset({"label", "name", "description", "comment", "type", "relation_label", "source", "licence", FIELD})
 NEARNESS = 0.8  # from 0 to 1: how alike two keys must be for one to be taken for a misspelling of the other
 # White space around a text, also characters without width, or doubled in it.
 STRAY_SPACE = re.compile(r"\A[\s\u200b\u2060\ufeff]|[\s\u200b\u2060\ufeff]\Z|\s\s")
@@ -177,14 +178,14 @@ def text_lines(path: Path) -> list[str]:
 def digest(paths: Iterable[Path]) -> str:
     """Return the SHA-256 of what `sha256sum` prints for the files, sorted by name without their folders.
 
-    A gzipped file counts as what it holds, so that packing a benchmark does not change its digest.
+    A gzipped file counts as what it holds, and no file with its canary: neither changes what is asked.
     """
     return digest_of((path.name.removesuffix(".gz"), _bytes(path)) for path in paths)
 
 
 def digest_of(contents: Iterable[tuple[str, bytes]]) -> str:
-    """Return the digest of files that are given by name and content."""
-    lines = sorted((name, hashlib.sha256(content).hexdigest()) for name, content in contents)
+    """Return the digest of files that are given by name and content, their canaries left out."""
+    lines = sorted((name, hashlib.sha256(without_canary(content)).hexdigest()) for name, content in contents)
     return hashlib.sha256("".join(f"{digest}  {name}\n" for name, digest in lines).encode()).hexdigest()
 
 

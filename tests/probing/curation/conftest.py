@@ -9,6 +9,7 @@ import pytest
 from probing.curation.articles import Articles
 from probing.curation.http_cache import HttpCache
 from probing.curation.wikidata import Endpoint
+from probing.formats.canary import canary_of
 from tests.probing.curation.servers import Server, serving, sparql, wikipedia
 from tests.probing.curation.world import World
 
@@ -56,11 +57,15 @@ MadeAlike = Callable[[Source, Callable[[Source, Path], Path]], bool]
 
 @pytest.fixture
 def made_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeAlike:
-    """Return a check that curating twice, the second time with an empty cache, gives the same bytes in all files."""
+    """Return a check that curating twice, the second time with an empty cache, gives the same bytes in all files.
+
+    They have the same canary, too.
+    """
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
 
     def check(source: Source, curated: Callable[[Source, Path], Path]) -> bool:
         first = contents(curated(source, tmp_path / "first"))
+        assert canary_of(tmp_path / "first" / path for path in first)
         source.forget()
         return first == contents(curated(source, tmp_path / "second"))
 

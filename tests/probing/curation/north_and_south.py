@@ -6,7 +6,7 @@ from typing import Any
 
 from probing.curation.culture_facts import CulturePlan, curate
 from probing.curation.cultures import Culture, CulturePair
-from probing.curation.facts import MANIFEST
+from probing.formats.canary import FIELD, MANIFEST
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.world import SOVEREIGN, World
 
@@ -50,7 +50,8 @@ def curated(source: Source, folder: Path, *predicates: str, **options: Any) -> P
 
 def lines(folder: Path, predicate: str, region: str = "NORTH", language: str = "en", kind: str = "dlama") -> list[Any]:
     path = folder / "north-south" / kind / language / f"{predicate}_general_{region}.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    facts = [json.loads(line) for line in path.read_text().splitlines()]
+    return [{key: value for key, value in fact.items() if key != FIELD} for fact in facts]
 
 
 def triples(folder: Path, predicate: str, region: str = "NORTH") -> Any:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from probing.curation.choice_questions import MultipleChoicePlan, curate, queries
-from probing.curation.facts import MANIFEST
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
 from probing.formats.bear import MULTIPLE, SINGLE
+from probing.formats.canary import MANIFEST
 from tests.probing.curation.conftest import MadeAlike, Serve, Source
 from tests.probing.curation.world import SOMETHING, World
 

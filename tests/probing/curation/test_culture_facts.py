@@ -12,10 +12,10 @@ from requests_cache.models import response as response_times
 
 from probing.curation.culture_facts import CulturePlan, curate, queries
 from probing.curation.cultures import Culture, known_pair
-from probing.curation.facts import MANIFEST
 from probing.curation.wikidata import Endpoint
 from probing.errors import BadInput, SourceUnavailable
 from probing.formats import FORMATS, format_of
+from probing.formats.canary import MANIFEST
 from tests.probing.curation.conftest import MadeAlike, Serve, contents
 from tests.probing.curation.countries_world import LANGUAGES, Places, whole_world
 from tests.probing.curation.north_and_south import (

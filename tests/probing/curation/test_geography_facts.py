@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from probing.curation.facts import MANIFEST
 from probing.curation.geography_facts import PLACE_KINDS, REPORT, GeographyPlan, Worded, curate, queries, report
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
+from probing.formats.canary import MANIFEST
 from probing.formats.geography import ALIASES
 from probing.statements.geography_sentences import FACT_TYPES, sentences
 from tests.probing.curation.conftest import MadeAlike, Serve, Source

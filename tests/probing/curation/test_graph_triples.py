@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from probing.curation.facts import MANIFEST
 from probing.curation.graph_triples import GraphPlan, curate, queries
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
+from probing.formats.canary import MANIFEST
 from probing.formats.knowledge_graph import read_graph
 from tests.probing.curation.conftest import MadeAlike, Serve, Source
 from tests.probing.curation.world import SOMETHING, World

@@ -16,11 +16,11 @@ from transformers import BertConfig, BertForMaskedLM
 from leaderboard.figures import benchmarks
 from probing.__main__ import main
 from probing.benchmark import Benchmark
-from probing.curation.facts import MANIFEST
 from probing.curation.plan_file import KINDS, checked_plan
 from probing.errors import BadInput
 from probing.files.folders import alone
 from probing.formats import FORMATS
+from probing.formats.canary import MANIFEST
 from probing.runner import run
 from tests.probing.command_line.helpers import printed_by, refusal
 from tests.probing.curation.conftest import Serve, Source

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from probing.curation.facts import MANIFEST, Subject
+from probing.curation.facts import Subject
 from probing.curation.specificity_pairs import (
     SpecificityPlan,
     candidates,
@@ -19,6 +19,7 @@ from probing.curation.specificity_pairs import (
 )
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
+from probing.formats.canary import MANIFEST
 from tests.probing.curation.conftest import MadeAlike, Serve, Source
 from tests.probing.curation.world import SOMETHING, World
 from tests.tiny_models import byte_level_bpe, word_piece

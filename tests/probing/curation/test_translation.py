@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from probing.curation.facts import MANIFEST
 from probing.curation.predicates import read_predicates
 from probing.curation.translation import TranslationPlan, curate
 from probing.curation.wikidata import chunks
 from probing.errors import BadBenchmark, BadInput, SourceUnavailable
 from probing.formats import FORMATS
+from probing.formats.canary import MANIFEST
 from tests.probing.command_line.helpers import printed_by
 from tests.probing.curation.conftest import Serve, Source, contents
 from tests.probing.curation.north_and_south import LIMA, NORWAY, OSLO, curated, lines, small_world
