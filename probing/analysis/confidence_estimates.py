@@ -47,7 +47,8 @@ def confidence_estimates(rows: pd.DataFrame, votes: int = VOTES) -> pd.DataFrame
         for rule, chosen in _chosen_answers(asked, votes).items():
             for name, column in (("average", "total"), ("consistency", "votes")):
                 tables.append(chosen.assign(estimate=f"{name}_{rule}", confidence=chosen[column] / wordings))
-    return pd.concat(tables, ignore_index=True).reindex(columns=ESTIMATE_COLUMNS)
+    estimates: pd.DataFrame = pd.concat(tables, ignore_index=True)[ESTIMATE_COLUMNS]
+    return estimates
 
 
 def _chosen_answers(asked: pd.DataFrame, votes: int) -> dict[str, pd.DataFrame]:
