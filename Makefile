@@ -9,7 +9,7 @@ export DJANGO_SETTINGS_MODULE := leaderboard.settings
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo docs test types chaos lint format lock bench screenshots browser
+.PHONY: help install demo docs test types newest chaos lint format lock bench screenshots browser
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +63,13 @@ test: install $(if $(SLOW),browser)  ## run the tests (SLOW=1: the slow ones, to
 types: install  ## score a tiny network of each model type of the newest transformers (docs/model-types.md)
 	$(BIN)/uv pip install --quiet --upgrade --target var/newest transformers
 	PYTHONPATH=var/newest OMP_NUM_THREADS=1 $(BIN)/python -m tests.zoo.model_types
+
+# torch stays here as well: the default build of a newer one would bring gigabytes of libraries for GPUs.
+newest:  ## install the newest versions that pip finds, and run the first example of the README on a local hub
+	rm -rf var/newest-install
+	$(PYTHON) -m venv var/newest-install
+	var/newest-install/bin/pip install --quiet --progress-bar off $(TORCH) ".[hf]"
+	var/newest-install/bin/python -m tests.tools.first_example
 
 chaos: install  ## apply random faults to a real site for an hour (FAULTS=100 SEED=14 KEEP=folder)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.chaos

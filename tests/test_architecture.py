@@ -25,7 +25,7 @@ LAYERS = [
     },
     {"probing.language_model", "probing.statements"},
     {"probing.files"},
-    {"probing.formats", "probing.settings"},
+    {"probing.dot_charts", "probing.formats", "probing.settings"},
     {"probing.analysis"},
     {"probing.catalog", "probing.judging", "probing.probes"},
     {"probing.plan"},

@@ -101,8 +101,8 @@ def declared_for(module: str) -> list[str]:
     """Return the requirements of the installation that has a module: the core, or an extra with it."""
     if module.startswith("leaderboard"):
         return LIBRARY + EXTRAS["site"] + (EXTRAS["s3"] if module == "leaderboard.figures.artefacts" else [])
-    harness = EXTRAS["harness"] if module == "probing.harness.backend" else []
-    return LIBRARY + harness + (EXTRAS["hf"] if module.startswith(SCORING) else [])
+    own = {"probing.harness.backend": EXTRAS["harness"], "probing.curation.polite_retry": EXTRAS["curation"]}
+    return LIBRARY + own.get(module, []) + (EXTRAS["hf"] if module.startswith(SCORING) else [])
 
 
 def test_the_lock_file_of_the_site_pins_versions_in_range() -> None:

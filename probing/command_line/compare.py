@@ -35,6 +35,7 @@ from probing.analysis.paired_tests import (
     smallest_difference,
 )
 from probing.command_line.printing import print_lines, print_table, write_csv
+from probing.dot_charts import write_dots
 from probing.errors import BadInput
 from probing.files.folders import new_file
 from probing.probes import probe_named
@@ -60,6 +61,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add("--filter", default="", metavar="NAME", help="of samples: which of several filters counts")
     add("--all", action="store_true", help=f"print every group, and not only {MOST_LINES} lines")
     add("--items", type=Path, metavar="FILE", help="write the facts lost and gained to a CSV file")
+    add("--plot", type=Path, metavar="FILE", help="draw the differences that are printed: .html, .png, .svg or .pdf")
     add("--json", metavar="FILE", help=f"write everything as JSON; {STDOUT} prints it in place of the text")
     add("--csv", type=Path, metavar="FILE", help="as --json, but only the differences; goes in the next version")
     parser.set_defaults(command=compare_two)
@@ -78,6 +80,8 @@ def compare_two(arguments: argparse.Namespace) -> None:
         write_csv(compared.facts, arguments.items)
     if arguments.csv:
         write_csv(compared.differences, arguments.csv)
+    if arguments.plot:
+        compared.plot(arguments.plot, with_all=arguments.all)
     if arguments.json == STDOUT:
         print(compared.as_json())
         return
@@ -144,14 +148,26 @@ class SideBySide:
     def print(self, *, with_all: bool) -> None:
         """Print the sentence, the groups whose differences matter most, and what changed."""
         print(f"{self.sentence}.\n")
-        groups = most_certain_first(self.differences)
-        shown = groups if with_all else groups[groups["p"] < 1].head(MOST_LINES - 1)
-        table = pd.concat([self.differences.head(1), shown])
+        table = self.shown(with_all=with_all)
         print_table(table[SHOWN])
-        if rest := len(groups) - len(shown):
+        if rest := len(self.differences) - len(table):
             print(f"{rest} more groups, in which less is certain: --all")
         print_lines("What changed", self.lines)
         print_lines("What is compared", [*(f"{side}: {name}" for side, name in self.names.items()), *self.remarks])
+
+    def shown(self, *, with_all: bool) -> pd.DataFrame:
+        """The difference on all items, and below it the groups in which most is certain."""
+        groups = most_certain_first(self.differences)
+        return pd.concat(
+            [self.differences.head(1), groups if with_all else groups[groups["p"] < 1].head(MOST_LINES - 1)]
+        )
+
+    def plot(self, file: Path, *, with_all: bool) -> None:
+        """Draw the differences that are printed, with their intervals."""
+        table = self.shown(with_all=with_all)
+        groups = table["dimension"].where(table["dimension"] == OVERALL, table["dimension"] + ": " + table["group"])
+        dots = table.set_index(groups)[["difference", "low", "high"]].rename(columns={"difference": "value"})
+        write_dots(dots, f"{B} minus {A}", f"{self.sentence}.", file)
 
     def as_json(self) -> str:
         """Return all of it as JSON; a number that is not known is null."""

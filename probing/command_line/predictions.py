@@ -26,7 +26,7 @@ from probing.settings import Settings
 
 TASK = "The chart of predictions"
 MOST = 5  # answers that are printed for each language
-OF_PREDICTIONS = ("benchmark", "relation", "merge", "plot")  # the arguments of `show` that are about --predictions
+OF_PREDICTIONS = ("benchmark", "relation", "merge")  # the arguments of `show` that are about --predictions
 OTHERS = "all other answers"
 BAR_HEIGHT = 34  # pixels
 # The bars of each language, by the column of their shares: all of what the model answers, the part of it that is right,
@@ -45,7 +45,6 @@ def add_predictions(parser: argparse.ArgumentParser) -> None:
     merged = 'predictions: answers that count as one, in TOML: Islam = ["Q432", "Muslim"]'
     add("--merge", type=Path, metavar="FILE", help=merged)
     add("--most", type=int, default=MOST, help=argparse.SUPPRESS)  # of version 0.2; goes in the next one
-    add("--plot", type=Path, metavar="FILE", help="predictions: draw the shares as a chart, in an HTML file")
 
 
 def print_predictions(arguments: argparse.Namespace) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from probing.analysis.accuracy import TIES, precision_at, ties_in_words
 from probing.analysis.added_tags import read_tags
+from probing.analysis.breakdowns import OVERALL
 from probing.analysis.details import detail_tables, needs_full_run, without_details
 from probing.analysis.option_scores import FULL_RUN_NEEDED
 from probing.analysis.paired_tests import score_changes
@@ -34,21 +35,29 @@ def add_show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--k", metavar="1,5,10", help="also print precision at each k: how often a right option is among the k best"
     )
+    drawn = "draw the main figure with its interval: .html, .png, .svg or .pdf; with --predictions: their shares, .html"
+    parser.add_argument("--plot", type=Path, metavar="FILE", help=drawn)
+    parser.add_argument("--by", metavar="DIMENSION", help="with --plot: by these groups, such as domain or relation")
     add_predictions(parser)
     parser.set_defaults(command=show)
 
 
 def show(arguments: argparse.Namespace) -> None:
     refuse_without(arguments, "predictions", OF_PREDICTIONS)
+    refuse_without(arguments, "plot", ["by"])
     if arguments.predictions:
         print_predictions(arguments)
         return
+    if arguments.plot and len(arguments.folders) > 1:
+        raise BadInput("--plot draws one result.", "Name one folder; compare --plot draws the difference of two.")
     for folder in arguments.folders:
         show_result(folder, arguments)
 
 
 def show_result(folder: str, arguments: argparse.Namespace) -> None:
     result = Result.load(folder)
+    if arguments.plot:
+        result.plot(arguments.by or OVERALL, file=arguments.plot)
     precision = precision_table(result, arguments.k) if arguments.k is not None else None
     benchmark = result.record["benchmark"]
     print(*result.findings, f"{result.record['model']['id']} on {benchmark['slug']} {benchmark['version']}", sep="\n")

@@ -14,12 +14,10 @@ import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
-
-from urllib3 import BaseHTTPResponse, Retry
-from urllib3.exceptions import InvalidHeader, MaxRetryError
 
 from probing.errors import BadInput, NoSpace, SourceUnavailable
 from probing.extras import extra_package
@@ -33,14 +31,14 @@ REQUEST_INTERVAL = 1.0  # seconds from the end of one request to the next
 ANSWER_TIMEOUT = 75.0  # seconds to wait for an answer
 LONGEST_PAUSE = 300.0  # seconds; the curation stops if a server asks for more
 BUSY = (429, 500, 502, 503, 504)
-# Pause after a status 429 without Retry-After, in first pauses: a minute, as Wikidata's operators ask for.
-FORBIDDEN, NOT_FOUND, THROTTLED, THROTTLED_PAUSES = 403, 404, 429, 30
+FORBIDDEN, NOT_FOUND = 403, 404
 ENGINE_TIMEOUT = "TimeoutException"  # Wikidata's query engine writes this into an answer that it gives up
 # A proxy in front of the engine stopped waiting: the query may be too wide, or the server overloaded.
 GATEWAY_TIMEOUT = "status 504"
 TRANSIENT = (OSError, ValueError)  # every error of requests is an OSError; ValueError is for content
 CHECK_ADDRESSES = "Check the addresses in endpoint."
 CHECK_QUERIES = "Check the addresses in endpoint; --dry-run shows the queries."
+ASKING = "Asking Wikidata"  # what the extra is needed for
 JSON_TYPES = "application/sparql-results+json, application/json"
 
 Parsed = TypeVar("Parsed")
@@ -63,24 +61,6 @@ class Refused(BadInput):
             step = "Clients without a --contact may be blocked, and those that were banned wait until the time above."
         super().__init__(f"{server} refuses the request: {status} {text[:200]}.", step)
         self.status, self.text = status, text
-
-
-class PoliteRetry(Retry):
-    """A retry policy of urllib3 that pauses before the first retry too and ignores an unreadable Retry-After."""
-
-    def get_backoff_time(self) -> float:
-        """Return the seconds of the next pause, which double with every attempt."""
-        return float(min(self.backoff_max, self.backoff_factor * 2 ** (len(self.history) - 1)))
-
-    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
-        """Return the seconds that the Retry-After header gives as a number or a date; a minute if 429 has none."""
-        try:
-            seconds = super().get_retry_after(response)
-        except InvalidHeader:
-            seconds = None
-        if seconds is None and response.status == THROTTLED:
-            return THROTTLED_PAUSES * self.backoff_factor
-        return seconds
 
 
 class HttpCache:
@@ -149,7 +129,9 @@ class HttpCache:
         that `read` rejects with a ValueError are asked again; an answer that it takes is stored if `keep` is set.
         Raises `QueryTimedOut` after the second timeout at the server, and `SourceUnavailable` after the last attempt.
         """
-        retry = PoliteRetry(total=self.attempts - 1, backoff_factor=self.first_pause)
+        extra_package("urllib3", "curation", ASKING)
+        policy = import_module("probing.curation.polite_retry").PoliteRetry
+        retry = policy(total=self.attempts - 1, backoff_factor=self.first_pause)
         problems: list[str] = []
         while True:
             response: Any = None
@@ -169,7 +151,7 @@ class HttpCache:
 
     def _send(self, address: str, form: Mapping[str, str] | None) -> Any:
         """Return the stored answer, else that of the server, after a while since the last request."""
-        requests = extra_package("requests", "curation", "Asking Wikidata")
+        requests = extra_package("requests", "curation", ASKING)
         method = "POST" if form else "GET"
         if not self.session.cache.contains(request=requests.Request(method, address, data=form)):
             time.sleep(max(0.0, self._last_request + self.interval - time.monotonic()))
@@ -184,7 +166,7 @@ class HttpCache:
             raise _no_space()
         return stored
 
-    def _pause(self, retry: PoliteRetry, response: Any, problems: Sequence[str], server: str) -> PoliteRetry:
+    def _pause(self, retry: Any, response: Any, problems: Sequence[str], server: str) -> Any:
         """Wait before the next attempt; return what is left of the attempts, or raise the error that ends them."""
         raw = None if response is None else response.raw
         seconds = retry.get_retry_after(raw) if raw else None
@@ -193,13 +175,12 @@ class HttpCache:
             raise SourceUnavailable(
                 f"{server} asks for a pause of {seconds:.0f} seconds.", "Try again then: all answers so far are stored."
             )
-        try:
-            retry = retry.increment(url=server)
-        except MaxRetryError as error:
+        retry = retry.next_attempt(server)
+        if retry is None:
             raise SourceUnavailable(
                 f"{server} did not answer after {self.attempts} attempts ({problems[-1]}).",
                 "Try again later, or with a longer --timeout: all answers so far are stored.",
-            ) from error
+            )
         seconds = seconds or retry.get_backoff_time()
         logger.warning("A request to %s failed (%s). It is sent again in %.0f s.", server, problems[-1], seconds)
         retry.sleep(raw)
@@ -230,7 +211,7 @@ def _open(path: Path) -> tuple[Any, Any]:
     Raises `BadInput` if the file cannot hold any. The session only reads its cache: what is stored in it has been
     accepted by those who asked.
     """
-    library = extra_package("requests_cache", "curation", "Asking Wikidata")
+    library = extra_package("requests_cache", "curation", ASKING)
     try:
         with space(path):
             path.parent.mkdir(parents=True, exist_ok=True)

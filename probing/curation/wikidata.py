@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
+from urllib.response import addinfourl
 
 from tqdm import tqdm
-from urllib3 import HTTPResponse
 
 from probing.curation.http_cache import HttpCache, OverTimeLimit, QueryTimedOut, Refused
 from probing.errors import BadInput, SourceUnavailable
@@ -205,7 +205,7 @@ class Endpoint:
         """Return the rows of an answer in JSON; raise `SourceUnavailable` if it has none."""
         # Read as what was asked for: of another Content-Type, SPARQLWrapper would make XML, a graph or plain bytes.
         headers = {"Content-Type": "application/sparql-results+json"}
-        answer = HTTPResponse(BytesIO(text.encode()), headers, preload_content=False)
+        answer = addinfourl(BytesIO(text.encode()), headers, self.url)
         result = self._library.QueryResult((answer, self._request.returnFormat))
         try:
             bindings = result.convert()["results"]["bindings"]

@@ -24,9 +24,8 @@ from probing.analysis.culture_metrics import PAIR_IN_LANGUAGE
 from probing.analysis.option_scores import PER_OPTION, by_space
 from probing.analysis.paired_tests import RESULT_NAMES
 from probing.benchmark import ROW_KEY
-from probing.chart_template import ERROR_BAR, LIGHT, chart_template
+from probing.dot_charts import dot_figure, write_dots
 from probing.errors import BadInput
-from probing.extras import graph_objects
 from probing.files.folders import new_folder, replaced_folder
 from probing.probes import probe_named
 from probing.probes.probe import finding
@@ -57,7 +56,6 @@ NEEDED = {
 }
 FIGURES = ["value", "low", "high", "n"]
 WITHOUT_MODEL = {"guessing": CHANCE, "always the commonest answer": MAJORITY}
-ROW_HEIGHT = 34  # pixels of a group in a chart
 
 
 @dataclass(frozen=True)
@@ -214,35 +212,16 @@ class Result:
             values[unique] = float(value)
         return values
 
-    def plot(self, dimension: str = OVERALL, metric: str = "") -> Any:
+    def plot(self, dimension: str = OVERALL, metric: str = "", file: str | Path | None = None) -> Any:
         """Return a chart of Plotly with what `by` returns; needs `pip install "clozeboard[plot]"`.
 
-        It has a dot with its 95 % interval for each group.
+        It has a dot with its 95 % interval for each group. `file`: write it there as well, as a page (.html) or as a
+        picture (.png, .svg, .pdf), which needs no browser.
         """
-        library = graph_objects("Drawing a chart")
-        table = self.by(dimension, metric)
-        ordered = table.iloc[::-1]  # the first group on top
-        bars = {
-            **ERROR_BAR,
-            "array": ordered["high"] - ordered["value"],
-            "arrayminus": ordered["value"] - ordered["low"],
-            "color": LIGHT.soft,
-        }
-        dots = library.Scatter(
-            x=ordered["value"],
-            y=list(ordered.index),
-            mode="markers",
-            marker={"size": 9},
-            error_x=bars,
-            hovertemplate="%{y}: <b>%{x:.3f}</b><extra></extra>",
-        )
-        layout = {
-            "template": chart_template(LIGHT),
-            "height": 70 + ROW_HEIGHT * len(table),
-            "xaxis_title": metric or self._main_metric,
-            "yaxis": {"type": "category", "showgrid": False},
-        }
-        return library.Figure(dots, layout)
+        table, label = self.by(dimension, metric), metric or self._main_metric
+        if file is not None:
+            write_dots(table, label, self._heading, Path(file))
+        return dot_figure(table, label)
 
     def to_latex(self, dimension: str = OVERALL, metric: str = "") -> str:
         """Return what `by` returns as a LaTeX table, for the package booktabs, with special characters escaped."""
