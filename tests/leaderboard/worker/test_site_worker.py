@@ -212,10 +212,10 @@ def lock_database(seconds: float) -> None:
 
 
 @pytest.mark.slow
-def test_two_workers_never_have_the_same_run(local_hub: Hub, starter: Benchmark, tiny_models: dict[str, Path]) -> None:
+def test_two_workers_never_have_the_same_run(local_hub: Hub, small: Benchmark, tiny_models: dict[str, Path]) -> None:
     with embedded_server(), worker("measure", "--name", "a"), worker(*ALL, "--name", "b"):
         until(lambda: len(registered()) == 2)
-        runs = [submit(name, starter).run for name in ("org/causal", "org/masked")]
+        runs = [submit(name, small).run for name in ("org/causal", "org/masked")]
         until(lambda: {state(run) for run in runs} == {Run.State.FINISHED})
     assert all(set(run.parts.values_list("attempt", flat=True)) == {1} for run in runs)
     expect_rows_of_an_undisturbed_run(runs[0], tiny_models["org/causal"])
