@@ -4,12 +4,10 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from django.core.management import CommandError, call_command
 from pytest_django.fixtures import Settings as DjangoSettings
 
-import probing
 from leaderboard.management.base import Process, child
 from leaderboard.management.commands import demo
 from leaderboard.models import Benchmark, Run, RunEvent, Submission
@@ -45,16 +43,6 @@ def test_the_shipped_model_is_unpacked_once(data: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(demo, "UNPACK", "raise ValueError")
     with demo.unpacking(True):
         pass
-
-
-@pytest.mark.slow
-@pytest.mark.no_cover  # it reads a network of 135M parameters twice
-def test_the_shipped_model_answers_as_its_gguf_file_does(data: Path, smollm2: Path) -> None:
-    with demo.unpacking(True):
-        pass
-    models = (str(data / "models" / demo.LOCAL_MODEL), str(smollm2))
-    first, second = (probing.run(model, "pairs", sample=2, device="cpu", progress=False).items for model in models)
-    pd.testing.assert_frame_equal(first, second)
 
 
 def test_the_demo_does_not_wait_for_a_hub_that_does_not_answer(small: Benchmark, data: Path) -> None:
