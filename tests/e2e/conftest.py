@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from tests.conftest import BearFolder
 from tests.tiny_models import build_bert, build_gpt2
 from tests.tools.deployment import Deployment
+from tests.tools.filled_folder import copy_filled_folder
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 ARGUMENTS = [
@@ -43,11 +44,10 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
     folder = tmp_path_factory.mktemp("site")
     build_gpt2(folder / "models" / "org" / "causal")
     build_bert(folder / "models" / "org" / "masked")
+    copy_filled_folder(tmp_path_factory, folder / "data")
     site = Deployment(folder / "data", CLOZEBOARD_MODELS=str(folder / "models"))
-    site.command("migrate", "--verbosity=0")
     site.command("import_benchmark", "bear", str(BearFolder(folder / "small").write()))
     site.command("load_published")
-    site.run("from tests import filled_site; filled_site.fill()")
     with site.process("manage.py", "rqworker"), site.served():
         site.command("submit", "org/masked", "--benchmark", "small", "--wait")
         yield site

@@ -1,10 +1,14 @@
 """Of every pair of runs that a filled site ranks, all views give the same verdict."""
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import combinations
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from leaderboard.figures.comparisons import compared
@@ -18,11 +22,25 @@ from leaderboard.pages.comparison_words import compared_runs, is_certain
 from leaderboard.pages.comparison_words import verdict as sentence
 from probing.analysis.verdicts import ALIKE, BETTER, WORSE
 from probing.probes.probe import Probe
-from tests import filled_site
 from tests.leaderboard.csv_rows import csv_rows
+from tests.tools.filled_folder import copy_filled_folder
 
 TURNED = {BETTER: WORSE, WORSE: BETTER, ALIKE: ALIKE}
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.django_db]  # the site measures its models first
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(900),  # the site measures its models first
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(connection.vendor != "sqlite", reason="The filled site is a file of SQLite."),
+]
+
+
+@pytest.fixture
+def filled(data: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Put the data of the filled site into the folder and the database of the test."""
+    copy_filled_folder(tmp_path_factory, data)
+    connection.ensure_connection()
+    with closing(sqlite3.connect(data / "clozeboard.sqlite3")) as stored:
+        stored.backup(connection.connection)
 
 
 def pairs() -> Iterator[tuple[Run, Run]]:
@@ -39,9 +57,8 @@ def of_ranks(first: Run, second: Run, metric: str, part: Slice) -> str:
     return WORSE if first.pk in compared_with(second.pk, metric, part).ahead_of else ALIKE
 
 
-def test_all_views_agree(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_views_agree(filled: None, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(overview_page, "LEAST_MODELS", 2)
-    filled_site.fill()
     verdicts: dict[tuple[int, int], str] = {}
     for first, second in pairs():
         metric = first.benchmark.main_metric
