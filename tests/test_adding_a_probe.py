@@ -1,5 +1,6 @@
 """docs/adding-a-probe.md, followed to the letter in a copy of the project: from the shell to every kind of page."""
 
+import json
 import os
 import re
 import shutil
@@ -9,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from probing.catalog import EMBEDDED
 from tests.tiny_models import build_gpt2
 
 ROOT = Path(__file__).parent.parent
 DOCUMENT = (ROOT / "docs" / "adding-a-probe.md").read_text(encoding="utf-8")
 COPIED = ("docs", "leaderboard", "probing", "static", "templates", "manage.py")
+RELATIONS = ("country_continent", "animal_class")
 VISIT = Path(__file__).with_name("visit_contrast.py")
 
 
@@ -52,7 +55,20 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (copy / "templates" / "probes" / "contrast.html").write_text(template, encoding="utf-8")
     add_lines(copy / "leaderboard" / "probes" / "__init__.py", pages_import, pages_entry)
     build_gpt2(copy / "models" / "org" / "tiny")
+    write_two_relations(copy / "two-relations")
     return copy
+
+
+def write_two_relations(folder: Path) -> None:
+    """Write a benchmark of two relations of the starter benchmark, of one domain each."""
+    folder.mkdir()
+    for name in ("metadata_relations.json", "relation_info.json"):
+        content = json.loads((EMBEDDED / "starter" / name).read_text(encoding="utf-8"))
+        (folder / name).write_text(
+            json.dumps({relation: content[relation] for relation in RELATIONS}), encoding="utf-8"
+        )
+    for relation in RELATIONS:
+        shutil.copy(EMBEDDED / "starter" / f"{relation}.jsonl", folder)
 
 
 def python(project: Path, *arguments: str) -> str:
@@ -79,13 +95,15 @@ def test_the_document_names_every_file_that_it_changes() -> None:
 @pytest.mark.slow
 def test_the_command_line_runs_shows_and_compares_it(project: Path) -> None:
     model = str(project / "models" / "org" / "tiny")
-    for distance in ("1", "2"):
-        arguments = ["--benchmark", "starter", "--relation", "country_continent", "--limit", "6", "--probe", "contrast"]
-        out = str(project / f"result-{distance}")
-        python(project, "-m", "probing", "run", model, *arguments, "--set", f"distance={distance}", "--out", out)
-    assert "preference" in python(project, "-m", "probing", "show", str(project / "result-1"))
-    compared = python(project, "-m", "probing", "compare", str(project / "result-1"), str(project / "result-2"))
-    assert "contrast, distance=2" in compared
+    run = ["run", model, "--benchmark", "starter", "--relation", RELATIONS[0], "--limit", "6", "--probe", "contrast"]
+    commands = [
+        *([*run, "--set", f"distance={distance}", "--out", f"result-{distance}"] for distance in ("1", "2")),
+        ["show", "result-1"],
+        ["compare", "result-1", "result-2"],
+    ]
+    said = python(project, "-c", f"from probing.__main__ import main; assert not any(map(main, {commands}))")
+    assert "preference" in said
+    assert "contrast, distance=2" in said
 
 
 @pytest.mark.slow

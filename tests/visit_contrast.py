@@ -13,10 +13,9 @@ from django.test import Client
 from leaderboard.intake import check_job, queue
 from leaderboard.models import Run, Submission
 from leaderboard.worker.jobs import finish_run, measure_run
-from probing.catalog import EMBEDDED
 
 settings.ALLOWED_HOSTS = ["testserver"]
-SLUG = "starter-contrast"
+SLUG = "contrast"
 client = Client()
 
 
@@ -35,7 +34,7 @@ def table(address: str) -> pd.DataFrame:
 # No queue server: the jobs are called below.
 queue.enqueue = queue.reachable = lambda *run_id: True
 call_command("migrate", verbosity=0)
-call_command("import_benchmark", "bear", str(EMBEDDED / "starter"), "--slug", SLUG, "--probe", "contrast")
+call_command("import_benchmark", "bear", "two-relations", "--slug", SLUG, "--probe", "contrast")
 assert "distance" in page(f"/submit/?benchmark={SLUG}")
 for distance in ("1", "2"):
     sent = {"model": "org/tiny", "benchmark": SLUG, "set-distance": distance}
