@@ -134,30 +134,30 @@ def compared_answers(runs: Sequence[Run], request: HttpRequest) -> Row:
         return {}
     titles, chosen = answer_space_titles(runs[0], shared), _chosen(request, shared)
     names = {numbers[run.pk]: run.name for run in runs}
-    options = [compared_options(request, runs, chosen, titles[chosen], kind) for kind in BIAS_KINDS]
     relations = _relations(request, "compared-biases", titles, shared, names)
-    return _shown(COMPARED_LEAD, relations, [table for table in options if table])
+    return _shown(COMPARED_LEAD, relations, compared_options(request, runs, chosen, titles[chosen]))
 
 
-def compared_options(
-    request: HttpRequest, runs: Sequence[Run], relation: str, relation_words: str, kind: str = BIAS
-) -> Row:
-    """Return the biases of compared runs in one relation, an answer space, side by side.
+def compared_options(request: HttpRequest, runs: Sequence[Run], relation: str, relation_words: str) -> list[Row]:
+    """Return the biases of compared runs in one relation, an answer space, side by side: a table of each kind.
 
-    `kind`: that of `biases_beside`. Nothing where a run lacks the scores of all options or was asked about no generic
-    subjects, or where the runs have no options in common.
+    Nothing where a run lacks the scores of all options, and no table of generic subjects where a run was asked about
+    none, or of a kind for which the runs have no options in common.
     """
     stored = {f"run_{number}": _rows(run, relation) for number, run in enumerate(runs, 1)}
     if not all(len(part) and "scores" in part and all_exact(part) for part in stored.values()):
-        return {}
-    options = biases_beside(stored, kind)
-    if options.empty:
-        return {}
+        return []
+    biases = {column: answer_bias(rows) for column, rows in stored.items()}
     names = {column: run.name for column, run in zip(stored, runs, strict=True)}
     marks = {name: (column, f"{column}_low", f"{column}_high") for column, name in names.items()}
-    title = f"{relation_words}: {COMPARED_TITLES[kind]}"
     shares = names | {"gold": "Right"}
-    return _table(request, runs[0], f"compared-{kind}", title, stored["run_1"], options, shares, marks)
+    tables: list[Row] = []
+    for kind, words in COMPARED_TITLES.items():
+        options, title = biases_beside(biases, kind), f"{relation_words}: {words}"
+        if len(options):
+            first = stored["run_1"]
+            tables.append(_table(request, runs[0], f"compared-{kind}", title, first, options, shares, marks))
+    return tables
 
 
 # What a run and a comparison share: the table of relations, and that of one relation's options with its chart.

@@ -26,7 +26,6 @@ from probing.analysis.option_scores import (
     space_dimension,
     space_names,
 )
-from probing.analysis.paired_tests import ResultRows
 from probing.arrays import Floats
 
 # One row for each option. `bias`: the mean probability, with the least and the greatest template; `gold`: the share of
@@ -103,15 +102,16 @@ def bias_summary(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame.from_dict(figures, orient="index", columns=list(BIAS_METRICS))
 
 
-def biases_beside(results: ResultRows, kind: str = BIAS) -> pd.DataFrame:
+def biases_beside(biases: Mapping[str, pd.DataFrame], kind: str = BIAS) -> pd.DataFrame:
     """Return the biases of several results on the same relations, one row for each option that all of them have.
 
-    `kind`: `BIAS`, or `GENERIC` for the bias with generic subjects; options without it are left out.
+    `biases`: tables of `answer_bias`. `kind`: `BIAS`, or `GENERIC` for the bias with generic subjects; options without
+    it are left out.
     Columns: `relation`, `option`, `label`, `gold`, `uniform`, then for each result `<name>`, `<name>_low` and
     `<name>_high`.
     """
     keys, figures = ["relation", "option"], BIAS_KINDS[kind]
-    tables = {name: answer_bias(rows).set_index(keys).dropna(subset=[kind]) for name, rows in results.items()}
+    tables = {name: table.set_index(keys).dropna(subset=[kind]) for name, table in biases.items()}
     first, *_ = tables.values()
     columns = [
         table[[*figures]].set_axis([name, f"{name}_low", f"{name}_high"], axis=1) for name, table in tables.items()

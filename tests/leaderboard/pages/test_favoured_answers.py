@@ -82,7 +82,7 @@ def test_a_run_with_upper_bounds_says_that_it_needs_a_full_run(client: Client, s
 
 def test_runs_without_the_relation_have_no_biases_to_compare(site: Site) -> None:
     request = RequestFactory().get("/compare/")
-    assert compared_options(request, [site.first, site.second], "P17", "Country") == {}
+    assert compared_options(request, [site.first, site.second], "P17", "Country") == []
 
 
 def test_the_page_of_a_comparison_has_the_relations_and_the_options_of_a_chosen_one(client: Client, site: Site) -> None:

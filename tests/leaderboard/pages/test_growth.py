@@ -23,10 +23,10 @@ pytestmark = [
     pytest.mark.django_db,
     pytest.mark.skipif(connection.vendor != "sqlite", reason="Only SQLite counts the steps of a statement."),
 ]
-MODELS = (200, 400)
+MODELS = (100, 200)
 MOST = 3  # times as many steps for twice as many runs: twice in proportion to them, four times by pairs
 STEPS = 100  # that SQLite takes between two counts
-FEW = 500  # counts below which a statement is not looked at
+FEW = 125  # counts below which a statement is not looked at, fewer than all pairs of the models would take
 PAGES = (
     "/",
     "/benchmarks/",
