@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from html import unescape
 from io import StringIO
 from typing import Any
@@ -72,6 +73,7 @@ def read_csv(client: Client, address: str) -> list[list[str]]:
     return list(csv.reader(StringIO(response.getvalue().decode())))
 
 
+@cache
 def in_words(shown: str, value: str) -> bool:
     """Whether a cell names a metric, a dimension or a group that CSV has as it is stored."""
     metrics = {pages.metric_label(value) for pages in PAGES.values()}
