@@ -3,7 +3,8 @@
 `run` probes a model, `study` several models on several benchmarks, and `sweep` the checkpoints of a training.
 `forecast` says how long a run will take, and `surprisal` computes log-probabilities of your own sentences. `load`,
 `wrap` and `connect` make a model that can be probed several times, from files, a network in memory or a server.
-`open_benchmark` reads a benchmark, and `Result.load` what a run has written. `sample_graph` puts the facts of a
+`open_benchmark` reads a benchmark, of which `Benchmark`, `Relation` and `Item` are the parts, and `Result.load` what a
+run has written. `sample_graph` puts the facts of a
 knowledge graph into words. `monitor` watches a training.
 
 The names in `__all__` are the public interface; docs/releasing.md says how it may change. They are imported on first
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for type checkers and editors, which run no code
     from probing import monitor
-    from probing.benchmark import Benchmark
+    from probing.benchmark import Benchmark, Item, Relation
     from probing.catalog import open_benchmark
     from probing.curation.graph_samples import sample_graph
     from probing.dry_run import forecast
@@ -33,7 +34,9 @@ if TYPE_CHECKING:  # for type checkers and editors, which run no code
 __all__ = [
     "Benchmark",
     "Corrector",
+    "Item",
     "Judge",
+    "Relation",
     "Result",
     "Study",
     "Sweep",
@@ -54,7 +57,9 @@ __all__ = [
 MODULES = {
     "Benchmark": "probing.benchmark",
     "Corrector": "probing.scoring.auxiliary_models",
+    "Item": "probing.benchmark",
     "Judge": "probing.scoring.auxiliary_models",
+    "Relation": "probing.benchmark",
     "Result": "probing.results.result",
     "Study": "probing.studies.study_results",
     "Sweep": "probing.studies.study_results",

@@ -1,11 +1,18 @@
 """The contents of a benchmark: it has relations, a relation has templates, an answer space and items."""
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
-from probing.errors import BadInput
+import pandas as pd
+
+from probing.errors import BadBenchmark, BadInput
+from probing.question_rows import BEHIND, Row, RowFault, questions, refuse_columns
+from probing.template import SUBJECT_SLOT
 
 # The columns that identify a row of a result: its relation's label, its template's number, its item's index.
 ROW_KEY = ["relation", "template", "index"]
@@ -32,6 +39,12 @@ class Item:
     `wording`: the sentence, with [Y] at the blank, if no template of the relation produces it. `id`: a stable name.
     `names`: whom or what the sentence is about, the subject first, where subject and answer do not tell.
     `object_ids`: the ids of all right objects, where several of them can have one label, and so be one option.
+
+    Examples:
+        >>> import probing
+        >>> item = probing.Item(index=0, subject="Norway", answers=(1,), tags={"continent": "Europe"})
+        >>> item.answers, item.is_true
+        ((1,), None)
     """
 
     index: int
@@ -61,6 +74,14 @@ class Relation:
     `cascades`: for each template a version with a which-clause, whose first blank is scored (methods 2.4), if any.
     `pool`: all items of the relation where only some are asked, so that examples of few-shot prompts do not depend on
     which they are.
+
+    Examples:
+        >>> import probing
+        >>> items = (probing.Item(0, "Norway", answers=(1,)), probing.Item(1, "Peru", answers=(0,)))
+        >>> relation = probing.Relation("capital", ("The capital of [X] is [Y].",), ("Lima", "Oslo"), items)
+        >>> benchmark = probing.Benchmark("capitals", "1", "", (relation,))
+        >>> benchmark
+        <Benchmark capitals 1: 2 items in 1 relations, probe multiple_choice>
     """
 
     id: str
@@ -152,6 +173,27 @@ class Benchmark:
         sizes = f"{self.size:,} items in {len(self.relations):,} relations"
         return f"<Benchmark {self.slug} {self.version}: {sizes}, probe {self.probe}>"
 
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame, slug: str = "questions") -> "Benchmark":
+        """Return the questions of a table, one in each row, with the columns that a file of questions has.
+
+        The columns are `prompt`, or `template` and `subject`; `answer`; and, where they are wanted, `options`,
+        `relation` and `id`. Further columns are tags. Raises `BadBenchmark` with all bad rows.
+
+        Examples:
+            >>> import pandas as pd
+            >>> import probing
+            >>> answers = {"Norway": "Oslo", "Peru": "Lima"}
+            >>> rows = [{"prompt": f"The capital of {land} is", "answer": city} for land, city in answers.items()]
+            >>> benchmark = probing.Benchmark.from_frame(pd.DataFrame(rows))
+            >>> benchmark["questions"].answer_space
+            ('Oslo', 'Lima')
+        """
+        refuse_columns(list(map(str, frame.columns)), slug)
+        records = zip(frame.index, frame.to_dict("records"), strict=True)
+        rows = ((f"row {label}", {str(name): cell for name, cell in row.items()}) for label, row in records)
+        return benchmark_of(rows, slug, slug)
+
     def __getitem__(self, relation_id: str) -> Relation:
         for relation in self.relations:
             if relation.id == relation_id:
@@ -225,6 +267,50 @@ class Benchmark:
     def size(self) -> int:
         """The number of items over all relations."""
         return sum(len(relation.items) for relation in self.relations)
+
+
+def benchmark_of(
+    rows: Iterable[tuple[str, Row | RowFault]], slug: str, name: str, files: tuple[Path, ...] = ()
+) -> Benchmark:
+    """Return the benchmark of rows that come with their places, which messages name behind `name`.
+
+    Its digest is that of its questions, so that it does not depend on the kind of file. The index of an item is the
+    number of its row, from 0.
+    """
+    asked = questions(rows, name)
+    by_relation: dict[str, dict[int, dict[str, Any]]] = {}
+    for index, question in enumerate(asked):
+        by_relation.setdefault(question["relation"], {})[index] = question
+    sha = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    relations = tuple(_relation_of(relation, group, name) for relation, group in by_relation.items())
+    return Benchmark(slug, sha[:12], sha, relations, files=files)
+
+
+def _relation_of(relation: str, asked: Mapping[int, Mapping[str, Any]], name: str) -> Relation:
+    """Return a relation whose template is its first question's; questions with another one have their own wording."""
+    pooled = [answer for question in asked.values() if not question["options"] for answer in question["answers"]]
+    if pooled and len(set(pooled)) == 1:
+        message = f"{name}: all answers of the relation {relation} without options are {pooled[0]!r:.80}."
+        raise BadBenchmark(message, "Add the column options, or questions with other answers.")
+    listed = (option for question in asked.values() for option in question["options"])
+    places = {option: place for place, option in enumerate(dict.fromkeys(pooled or listed))}
+    usual = next((q["template"] for q in asked.values() if SUBJECT_SLOT in q["template"]), BEHIND)
+    items = []
+    for index, question in asked.items():
+        own = {option: place for place, option in enumerate(question["options"])} or places
+        template, subject = question["template"], question["subject"]
+        items.append(
+            Item(
+                index,
+                subject,
+                tuple(own[answer] for answer in question["answers"]),
+                tags=question["tags"] or NO_TAGS,
+                options=question["options"],
+                wording="" if template == usual else template.replace(SUBJECT_SLOT, subject),
+                id=question["id"],
+            )
+        )
+    return Relation(relation, (usual,), tuple(places), tuple(items), verbatim=True)
 
 
 def sampled(relation: Relation, count: int, seed: int) -> tuple[Item, ...]:

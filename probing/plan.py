@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from probing.benchmark import Benchmark, Relation
+from probing.benchmark import ASKED_TAGS, Benchmark, Relation
 from probing.errors import BadInput, nearest
 from probing.formats.reading import PLAN_FILE, JsonObject, read_object
 from probing.language_model import DType
@@ -76,6 +76,7 @@ def plan(benchmark: Benchmark, chosen: Mapping[str, Any] | Settings) -> Plan:
     probe.refuse_settings(settings)
     _refuse_missing_tags(benchmark, settings, probe)
     selected, relations, _ = _selected(benchmark, settings, probe)
+    _refuse_taken_names(relations, probe)
     everything = _all_templates(relations)
     if settings.protocol == LM_EVAL:
         settings = _with_harness_protocol(settings, selected.slug, everything)
@@ -196,6 +197,13 @@ def _refuse_missing_tags(benchmark: Benchmark, settings: Settings, probe: Probe)
         if value != usual[tag] and not any(tag in relation.tags for relation in benchmark.relations):
             name = tag.replace("_", " ")
             raise BadInput(f"Benchmark {benchmark.slug} has no {name} {value!r}.", "It has none: leave that out.")
+
+
+def _refuse_taken_names(relations: Sequence[Relation], probe: Probe) -> None:
+    """Raise `BadInput` where a tag of the items has the name of a column that the rows have anyway."""
+    tags = {tag for relation in relations for item in relation.items for tag in item.tags}
+    if taken := sorted(tags & probe.columns - ASKED_TAGS):
+        raise BadInput(f"The tag {taken[0]!r} has the name of a column of results.", "Give it another name.")
 
 
 def read_usual_settings(folder: Path, benchmark: Benchmark, probe: type[Probe]) -> tuple[str, dict[str, Any]]:

@@ -14,14 +14,14 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ("probing", "leaderboard")
 # A module may import from lines above its own, and from its own package; a package's modules stand with it.
 LAYERS = [
-    {"probing", "probing.arrays", "probing.errors", "probing.kinds", "probing.revisions"},
+    {"probing", "probing.arrays", "probing.errors", "probing.kinds", "probing.revisions", "probing.template"},
+    {"probing.question_rows"},
     {
         "probing.benchmark",
         "probing.chart_template",
         "probing.extras",
         "probing.machine_memory",
         "probing.start_token",
-        "probing.template",
     },
     {"probing.language_model", "probing.statements"},
     {"probing.files"},

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from probing.benchmark import Benchmark
 from probing.errors import BadBenchmark
-from probing.formats import bear, bear_hub, dlama, geography, knowledge_graph, lama, mlama, open_questions, stest
+from probing.formats import bear, bear_hub, dlama, geography, knowledge_graph, lama, mlama, open_questions, stest, table
 from probing.formats.reading import stray_spaces_note
 
 
@@ -34,6 +34,7 @@ READERS: dict[str, Reader] = {
     "bear_hub": bear_hub,
     "bear": bear,
     "open_questions": open_questions,
+    "table": table,
     "knowledge_graph": knowledge_graph,
 }
 # By what a folder is recognised, for messages.
@@ -41,7 +42,8 @@ MARKS = (
     "metadata_relations.json (BEAR), relations.jsonl with lists such as P36.jsonl (LAMA) or with lists of obj2_label "
     "(S-TEST), triples.jsonl or triples.csv (geography), relation_mapping.json (knowledge graph), "
     "<pair>/dlama/<language>/P36.jsonl (DLAMA), <language>/templates.jsonl and P36.jsonl (mLAMA), Parquet files, "
-    "test.tsv (PopQA), a CSV file of SimpleQA, or P17.test.json (EntityQuestions)"
+    "test.tsv (PopQA), a CSV file of SimpleQA, P17.test.json (EntityQuestions), or a table with the columns prompt "
+    "and answer (.csv, .tsv, .jsonl or .parquet)"
 )
 
 
@@ -69,7 +71,10 @@ def format_of(folder: Path) -> str:
     if name:
         return name
     if not folder.is_dir():
-        raise BadBenchmark(f"{folder} is not a folder.", "Give the folder of a benchmark, or an archive of DLAMA.")
+        raise BadBenchmark(
+            f"{folder} is not a folder.",
+            "Give the folder of a benchmark, a table of questions (.csv, .jsonl, .parquet), or an archive of DLAMA.",
+        )
     raise BadBenchmark(f"{folder} has none of the files by which a benchmark is recognised.", f"Add one: {MARKS}.")
 
 

@@ -187,8 +187,9 @@ def _derived_space(lines: list[JsonObject]) -> AnswerSpace:
 
 
 def _object_key(line: JsonObject) -> str:
-    """Return what identifies an object where no answer space is declared: its id, else its index as text."""
-    return line.optional_text("obj_id") or str(_index(line))
+    """Return what identifies an object where no answer space is declared: its id, else its index, else its label."""
+    has_index = line.values.get("answer_idx") is not None
+    return line.optional_text("obj_id") or (str(_index(line)) if has_index else line.text("obj_label"))
 
 
 def _refuse_duplicates(options: tuple[str, ...], description: JsonObject) -> None:
@@ -198,7 +199,9 @@ def _refuse_duplicates(options: tuple[str, ...], description: JsonObject) -> Non
 
 
 def _answer(line: JsonObject, labels: tuple[str, ...], ids: tuple[str, ...]) -> int:
-    """Return the answer's place in a declared answer space, by index or by object id, which must agree."""
+    """Return the answer's place in a declared answer space, by index or by object id, which must agree, or by label."""
+    if not line.values.keys() & {"answer_idx", "obj_id"} and line.optional_text("obj_label") in labels:
+        return labels.index(line.text("obj_label"))
     by_id = _place_of_id(line, ids) if line.optional_text("obj_id") and ids else None
     index = by_id if by_id is not None and "answer_idx" not in line.values else _index(line)
     if not 0 <= index < len(labels):
@@ -224,7 +227,7 @@ def _place_of_id(line: JsonObject, ids: tuple[str, ...]) -> int:
 def _index(line: JsonObject) -> int:
     index = line.values.get("answer_idx")
     if index is None:
-        raise line.fault("neither answer_idx nor a usable obj_id", "Say which option is right.")
+        raise line.fault("neither answer_idx nor a usable obj_id or obj_label", "Say which option is right.")
     if not isinstance(index, int) or isinstance(index, bool):
         raise line.fault(f"answer_idx is {index!r:.80}", "Give it a whole number, counted from 0.")
     return index

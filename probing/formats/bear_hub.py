@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadBenchmark
-from probing.formats.reading import RELATION_ID, digest
+from probing.formats.reading import digest
+from probing.question_rows import RELATION_ID
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 # The columns that are read, and the types of their values.

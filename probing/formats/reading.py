@@ -15,12 +15,12 @@ from typing import Any
 from probing.benchmark import Relation
 from probing.errors import BadBenchmark, nearest, suggestion
 from probing.formats.canary import FIELD, without_canary
+from probing.question_rows import RELATION_ID
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 # The relations of a LAMA or S-TEST folder, with a template each.
 RELATIONS_FILE = "relations.jsonl"
 PLAN_FILE = "clozeboard.json"  # the title and the usual settings of any benchmark
-RELATION_ID = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 # Keys that may stand beside those that are read, as they do in published files: remarks for people.
 REMARKS = frozenset({"label", "name", "description", "comment", "type", "relation_label", "source", "licence", FIELD})
 NEARNESS = 0.8  # from 0 to 1: how alike two keys must be for one to be taken for a misspelling of the other

@@ -34,6 +34,15 @@ def test_it_reads_an_answer_by_object_id_or_by_index_alone(bear_folder: BearFold
     assert [item.answers for item in bear.read(bear_folder.write())["P30"].items] == [(0,), (0,), (1,), (2,)]
 
 
+@pytest.mark.parametrize("declared", [True, False])
+def test_it_reads_an_answer_by_its_label_alone(bear_folder: BearFolder, declared: bool) -> None:
+    for line in bear_folder.lines["P30"]:
+        del line["answer_idx"], line["obj_id"]
+    if not declared:
+        bear_folder.metadata["P30"] = {"templates": ["[X] is in [Y]."]}
+    assert [item.answers for item in bear.read(bear_folder.write())["P30"].items] == [(0,), (0,), (1,), (2,)]
+
+
 def test_it_reads_the_older_answer_space_without_ids(bear_folder: BearFolder) -> None:
     description = bear_folder.metadata["P30"]
     del description["answer_space_ids"]
@@ -204,7 +213,10 @@ def labelled(line: int, label: str) -> Callable[[BearFolder], object]:
     ("spoil", "words"),
     [
         (without("sub_label"), "P30.jsonl, line 1: the field 'sub_label' is missing"),
-        (without("answer_idx", "obj_id"), "P30.jsonl, line 1: neither answer_idx nor a usable obj_id"),
+        (
+            without("answer_idx", "obj_id", "obj_label"),
+            "P30.jsonl, line 1: neither answer_idx nor a usable obj_id or obj_label",
+        ),
         (labelled(2, "Africa"), "P30.jsonl, line 3: obj_label 'Africa' stands beside another answer"),
         (labelled(1, "Asia"), "P30.jsonl, line 2: obj_label 'Asia' stands beside another answer"),
         (lambda folder: folder.metadata.clear(), "metadata_relations.json: no relations"),

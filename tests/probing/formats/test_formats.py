@@ -31,9 +31,9 @@ def test_a_folder_that_no_reader_fits_is_refused_with_the_files_that_one_would(t
 
 
 def test_a_file_in_place_of_a_folder_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "questions.csv").write_text("question,answer\n")
-    with pytest.raises(BadBenchmark, match=r"questions\.csv is not a folder\. Give the folder"):
-        format_of(tmp_path / "questions.csv")
+    (tmp_path / "questions.txt").write_text("question,answer\n")
+    with pytest.raises(BadBenchmark, match=r"questions\.txt is not a folder\. Give the folder"):
+        format_of(tmp_path / "questions.txt")
 
 
 def test_every_reader_is_a_format() -> None:
