@@ -1,11 +1,11 @@
 """Knowledge probing of language models: a probe asks a model the items of a benchmark and returns a result.
 
 `run` probes a model, `study` several models on several benchmarks, and `sweep` the checkpoints of a training.
-`forecast` says how long a run will take, and `surprisal` computes log-probabilities of your own sentences. `load`,
-`wrap` and `connect` make a model that can be probed several times, from files, a network in memory or a server.
-`open_benchmark` reads a benchmark, of which `Benchmark`, `Relation` and `Item` are the parts, and `Result.load` what a
-run has written. `sample_graph` puts the facts of a
-knowledge graph into words. `monitor` watches a training.
+`forecast` says how long a run will take. `surprisal` and `score` compute log-probabilities of your own sentences, and
+of options in your own prompts. `load`, `wrap` and `connect` make a model that can be probed several times, from files,
+a network in memory or a server. `open_benchmark` reads a benchmark, of which `Benchmark`, `Relation` and `Item` are the
+parts, and `Result.load` what a run has written. `sample_graph` puts the facts of a knowledge graph into words.
+`monitor` watches a training.
 
 The names in `__all__` are the public interface; docs/releasing.md says how it may change. They are imported on first
 use, so that `import probing` takes no time for torch.
@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # for type checkers and editors, which run no code
     from probing.scoring.in_memory import wrap
     from probing.scoring.load import load
     from probing.scoring.vocabulary import unified
+    from probing.sentences.prompt_options import score
     from probing.sentences.surprisal import surprisal
     from probing.studies.study import study, sweep
     from probing.studies.study_results import Study, Sweep
@@ -47,6 +48,7 @@ __all__ = [
     "open_benchmark",
     "run",
     "sample_graph",
+    "score",
     "study",
     "surprisal",
     "sweep",
@@ -70,6 +72,7 @@ MODULES = {
     "open_benchmark": "probing.catalog",
     "run": "probing.runner",
     "sample_graph": "probing.curation.graph_samples",
+    "score": "probing.sentences.prompt_options",
     "study": "probing.studies.study",
     "surprisal": "probing.sentences.surprisal",
     "sweep": "probing.studies.study",

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from probing.errors import BadBenchmark
-from probing.template import ANSWER_SLOT, BLANK_TEXT, SUBJECT_SLOT
+from probing.template import ANSWER_SLOT, BLANK_TEXT, SUBJECT_SLOT, with_answer_slot
 
 READ = ("prompt", "template", "subject", "answer", "options", "relation", "id")
 BEHIND = f"{SUBJECT_SLOT} {ANSWER_SLOT}"  # the template of prompts that end where the answer begins
@@ -101,13 +101,9 @@ def _sentence(prompt: str, template: str, subject: str) -> tuple[str, str]:
         raise RowFault(f"there is no subject for {SUBJECT_SLOT}")
     if template and SUBJECT_SLOT not in text:
         raise RowFault(f"the template has no {SUBJECT_SLOT}")
-    space = "" if text[-1].isspace() else " "
-    if ANSWER_SLOT in text:
-        whole = text
-    elif not subject and space:
+    whole = with_answer_slot(text)
+    if not subject and whole == BEHIND.replace(SUBJECT_SLOT, text):
         return text, BEHIND
-    else:
-        whole = f"{text}{space}{ANSWER_SLOT}"
     return subject or text.replace(ANSWER_SLOT, BLANK_TEXT), whole
 
 

@@ -58,6 +58,13 @@ class Prompt:
         return Statement(left + option + right, len(left), len(left) + len(option), context, self.begun)
 
 
+def with_answer_slot(text: str) -> str:
+    """Return a sentence whose answer stands at [Y], or else behind it, with a space unless it ends in white space."""
+    if ANSWER_SLOT in text:
+        return text
+    return f"{text}{'' if text[-1:].isspace() else ' '}{ANSWER_SLOT}"
+
+
 def upper_first(text: str) -> str:
     """Return the text with its first character in upper case, which may be two characters (ß becomes SS)."""
     return text[:1].upper() + text[1:]

@@ -2,6 +2,8 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import repeat
 from typing import Any, Literal, NamedTuple, get_args
 from warnings import warn
 
@@ -10,9 +12,9 @@ import pandas as pd
 
 from probing.arrays import Floats
 from probing.errors import BadInput, NonFiniteScores, TooLong, UnsupportedModel, without_panics
-from probing.language_model import PLL, LanguageModel, Scoring, Spans
+from probing.language_model import PLL, LanguageModel, Request, Scoring, Spans
 from probing.model_source import ModelSource, refuse_without_effect
-from probing.probes.perplexity import scored_sentences, without_probability
+from probing.probes.perplexity import WHOLE_SENTENCE, without_probability
 from probing.settings import SETTINGS, Settings
 from probing.start_token import AUTO, normalised_start
 
@@ -51,6 +53,7 @@ def surprisal(
     model: Any,
     sentences: str | Iterable[str],
     *,
+    context: str | Iterable[str] = "",
     by: By = "sentence",
     base: Base = "2",
     pll: PLL = Settings.pll,
@@ -63,8 +66,10 @@ def surprisal(
 ) -> pd.DataFrame:
     """Return the surprisal of each sentence or token, as a table with a row for each.
 
-    The model is named and loaded as for `probing.run`. `base`: "2" for bits, "e" for nats. `pll`: how a masked model
-    hides tokens (docs/own-sentences.md). `start`: the token before every sentence of a causal model.
+    The model is named and loaded as for `probing.run`. `context`: what stands directly before every sentence, or a text
+    for each of them; the model reads it, and its tokens are not scored. `base`: "2" for bits, "e" for nats.
+    `pll`: how a masked model hides tokens (docs/own-sentences.md). `start`: the token before every text of a causal
+    model.
 
     Columns: `sentence`, its place among the sentences, from 0; `number`, that of the token in it, from 0; `text`, its
     characters; `start` and `end`, where they begin and end in the sentence; `tokens`, how many tokens were added up;
@@ -77,21 +82,20 @@ def surprisal(
         >>> table = probing.surprisal("openai-community/gpt2", ["Paris lies in France."])
         >>> table["text"].tolist(), table["unit"].tolist()
         (['Paris lies in France.'], ['bits'])
+        >>> after = probing.surprisal("openai-community/gpt2", " in France.", context="Paris lies", by="token")
     """
     for name, value, choices in (("by", by, get_args(By)), ("base", base, tuple(UNITS))):
         if value not in choices:
             raise BadInput(f"{name} cannot be {value!r}.", f"Choose from: {', '.join(choices)}.")
-    pll, start = SETTINGS["pll"].check(pll), normalised_start(SETTINGS["start"].check(start))
-    source = ModelSource(model, tokenizer, commit, device, batch_tokens)
-    source.refuse_bad()
-    if not isinstance(sentences, Iterable):
-        raise BadInput(f"{sentences!r:.80} is no list of sentences.", "Give texts, such as a list of them.")
-    texts = checked_sentences([sentences] if isinstance(sentences, str) else sentences)
-    opened = source.open(dtype)
-    refuse_without_effect({} if dtype == Settings.dtype else {"dtype": dtype}, opened)
-    refuse_without_effect({"pll": pll}, opened)
+    texts = list(checked_sentences(sentences, "Sentence"))
+    contexts = list(checked_sentences([context] * len(texts) if isinstance(context, str) else context, "Context"))
+    if len(contexts) != len(texts):
+        raise BadInput(
+            f"There are {len(texts):,} sentences and {len(contexts):,} contexts.", "Give one for each, or one for all."
+        )
+    loaded = opened(ModelSource(model, tokenizer, commit, device, batch_tokens), dtype, pll, start)
     rows: list[tuple[Any, ...]] = []
-    for number, sentence in measured(opened, texts, pll, start):
+    for number, sentence in measured(loaded, texts, pll, contexts):
         if isinstance(sentence, TooLong):
             warn(f"Sentence {number} is left out: {sentence.message}", stacklevel=2)
         else:
@@ -101,36 +105,50 @@ def surprisal(
     return table.assign(surprisal=0.0 - table["log_prob"].astype(float) / size, unit=unit).astype(COLUMNS)
 
 
-def checked_sentences(sentences: Iterable[Any]) -> Iterator[str]:
-    """Yield the sentences; raise `BadInput` at one that is not a text."""
-    for number, text in enumerate(sentences):
-        if not isinstance(text, str):
-            raise BadInput(f"Sentence {number} is {text!r:.80}, which is not a text.", "Give each sentence as text.")
-        if any("\ud800" <= letter <= "\udfff" for letter in text):
-            raise BadInput(
-                f"Sentence {number} holds half a character (a lone surrogate).", "Write it as valid Unicode."
-            )
-        yield text
+def opened(source: ModelSource, dtype: str, pll: PLL, start: str) -> LanguageModel:
+    """Return the model with this start token; raise `BadInput` for bad arguments, and such as do nothing on it."""
+    pll, start = SETTINGS["pll"].check(pll), normalised_start(SETTINGS["start"].check(start))
+    source.refuse_bad()
+    model = source.open(dtype)
+    refuse_without_effect({"pll": pll} | ({} if dtype == Settings.dtype else {"dtype": dtype}), model)
+    return model.starting(start)
+
+
+def checked_sentences(texts: Any, noun: str) -> Iterator[str]:
+    """Return the texts, of which one alone needs no list; raise `BadInput` at one that is no text."""
+    if not isinstance(texts, Iterable):
+        raise BadInput(f"{texts!r:.80} is no list of {noun.lower()}s.", "Give texts, such as a list of them.")
+    return (_checked(number, text, noun) for number, text in enumerate([texts] if isinstance(texts, str) else texts))
+
+
+def _checked(number: int, text: Any, noun: str) -> str:
+    if not isinstance(text, str):
+        raise BadInput(f"{noun} {number} is {text!r:.80}, which is not a text.", f"Give each {noun.lower()} as text.")
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise BadInput(f"{noun} {number} holds half a character (a lone surrogate).", "Write it as valid Unicode.")
+    return text
 
 
 def measured(
-    model: LanguageModel, sentences: Iterable[str], pll: PLL, start: str = AUTO
+    model: LanguageModel, sentences: Iterable[str], pll: PLL, contexts: Iterable[str] = ()
 ) -> Iterator[tuple[int, ScoredSentence | TooLong]]:
-    """Yield the number of each sentence that is not empty, with its scored tokens, or the error that it is too long."""
+    """Yield the number of each sentence that is not empty, with its scored tokens, or the error that it is too long.
+
+    `contexts`: a text before each sentence; none where they are left out.
+    """
     if why := without_probability(model.card.kind, "The probability of a sentence"):
         raise UnsupportedModel(why, "Choose a causal or a masked model.")
-    model = model.starting(normalised_start(start))
-    numbers: deque[int] = deque()
+    waiting: deque[tuple[int, str]] = deque()
 
-    def kept() -> Iterator[str]:
-        for number, text in enumerate(sentences):
+    def requests() -> Iterator[Request]:
+        for number, (text, context) in enumerate(zip(sentences, contexts or repeat(""), strict=False)):
             if text.strip():
-                numbers.append(number)
-                yield text
+                waiting.append((number, text))
+                yield replace(WHOLE_SENTENCE, context=context), (text,)
 
     with without_panics(model.card.id), model.scoring_state():
-        for text, scores in scored_sentences(model, kept(), Scoring(pll=pll)):
-            number = numbers.popleft()
+        for scores in model.score(requests(), Scoring(pll=pll)):
+            number, text = waiting.popleft()
             if isinstance(scores, TooLong):
                 yield number, scores
                 continue

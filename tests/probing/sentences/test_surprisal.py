@@ -1,5 +1,6 @@
 """Surprisals of a user's own sentences: equal to obvious code, by token and by sentence, whatever the text."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -158,3 +159,26 @@ def test_an_encoder_decoder_is_refused() -> None:
     network, tokenizer = FAMILIES["t5"]()
     with pytest.raises(UnsupportedModel, match="The probability of a sentence is not defined for an encoder-decoder"):
         probing.surprisal(network, ["Oslo"], tokenizer=tokenizer)
+
+
+@pytest.mark.parametrize("model", ["gpt2", "bert"])
+def test_a_context_is_read_and_not_scored(model: str, request: pytest.FixtureRequest) -> None:
+    loaded, context = request.getfixturevalue(model), "Chad is in Africa. "
+    make: Any = obvious.causal if model == "gpt2" else partial(obvious.masked, pll="within_word_l2r")
+    score = make(loaded.network, loaded.tokenizer)
+    after = probing.surprisal(loaded, SENTENCES, context=context, by="token")
+    for number, sentence in enumerate(SENTENCES):
+        rows = after[after["sentence"] == number]
+        expected = score(Statement(context + sentence, 0, 0))[-len(rows) :]
+        np.testing.assert_allclose(rows["log_prob"], expected, atol=1e-4)
+        assert rows["start"].iloc[0] == 0
+        assert rows["text"].tolist() == [sentence[row.start : row.end] for row in rows.itertuples()]
+
+
+def test_each_sentence_may_have_a_context_of_its_own(gpt2: HFModel) -> None:
+    contexts = ["Chad. ", "", "Oslo, ", "Asia "]
+    apart = [probing.surprisal(gpt2, text, context=one) for text, one in zip(SENTENCES, contexts, strict=True)]
+    together = probing.surprisal(gpt2, SENTENCES, context=contexts)
+    np.testing.assert_allclose(together["log_prob"], pd.concat(apart)["log_prob"], atol=1e-4)
+    with pytest.raises(BadInput, match="There are 4 sentences and 1 contexts"):
+        probing.surprisal(gpt2, SENTENCES, context=["Chad. "])
