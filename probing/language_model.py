@@ -55,6 +55,7 @@ class OptionScores:
     log-probability exceeds 0, the sum is then an upper bound.
     `texts`: for each option, the statement that was scored. `spans`: for each option, where in it each of those tokens
     begins and ends, in characters. Both are empty for a model that has no tokens.
+    `prompt`: all that the model reads, the start token and the context among it, with ____ where the options stand.
     """
 
     log_probs: tuple[Floats, ...]
@@ -62,6 +63,7 @@ class OptionScores:
     exact: Bools
     texts: tuple[str, ...] = ()
     spans: tuple[Spans, ...] = ()
+    prompt: str = ""
 
     @property
     def lengths(self) -> Ints:
@@ -100,13 +102,17 @@ class BlankDistribution:
 
 
 class Continuation(str):
-    """Text that a model generated; `ends`: for each generated token, the length in characters of the text up to it."""
+    """Text that a model generated; `ends`: for each generated token, the length in characters of the text up to it.
+
+    `prompt`: all that the model read before.
+    """
 
     ends: tuple[int, ...]
+    prompt: str
 
-    def __new__(cls, text: str, ends: Sequence[int] = ()) -> "Continuation":
+    def __new__(cls, text: str, ends: Sequence[int] = (), prompt: str = "") -> "Continuation":
         continuation = super().__new__(cls, text)
-        continuation.ends = tuple(ends)
+        continuation.ends, continuation.prompt = tuple(ends), prompt
         return continuation
 
 

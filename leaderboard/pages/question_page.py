@@ -123,6 +123,7 @@ def _question_page(
         **_place(benchmark, question, run),
         "form": form,
         "answer": answer,
+        "prompt": stored.get(current, {}).get("prompt"),
         "wordings": wordings,
         "words": words,
         "verdict": verdict(outcomes, len(wordings), words),

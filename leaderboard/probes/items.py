@@ -45,8 +45,8 @@ class ItemColumns:
     `names`: the columns that a page shows before the item's tags and place, in this order, where they are stored and
     not empty throughout. `titles` and `note` say what the columns mean and what counts as right, given the run and the
     stored columns. `yes_no`: columns by which items can be filtered with yes or no, with their labels.
-    `file_only`: columns with a value for every option or word, which only the Parquet file has. `brief`: the columns
-    that narrow screens show of each item; the others are folded there.
+    `file_only`: columns with a value for every option or word, and prompts, which only the Parquet file has. `brief`:
+    the columns that narrow screens show of each item; the others are folded there.
     """
 
     names: Collection[str] = ("subject", "answer_label", "prediction_label", "correct", "rank", "margin")
@@ -54,7 +54,7 @@ class ItemColumns:
     help: Mapping[str, str] = field(default_factory=dict)
     note: Callable[[Run, ColumnValues], str] = lambda run, values: ""
     yes_no: Mapping[str, str] = field(default_factory=dict)
-    file_only: Collection[str] = ("scores", "exact", "generic")
+    file_only: Collection[str] = ("scores", "exact", "generic", "prompt")
     brief: Collection[str] = ("subject", "answer_label", "prediction_label")
 
     def listed(self, columns: Iterable[str]) -> list[str]:

@@ -25,6 +25,7 @@ from probing.probes import PROBES, probe_named
 from probing.probes.probe import declared_options, parse
 from probing.results.completeness import skipped_in_words
 from probing.results.result import RECORD, Result
+from probing.results.run_json import describe_tokens
 from probing.start_token import AUTO, several_starts
 from probing.studies.arguments import LOADING, REVISIONS, START, results_folder
 from probing.studies.study import planned_runs, study_arguments
@@ -143,6 +144,7 @@ def run_model(arguments: argparse.Namespace, benchmark: Benchmark, settings: Map
     print_by_dimension(scores[scores["dimension"] == OVERALL])
     print_lines("Left out", skipped_in_words(result.record))
     print_lines("Notes", result.notes)
+    print_lines("Tokens", describe_tokens(result.record))
     print(f"\nAll scores: {program()} show {arguments.out}")
 
 

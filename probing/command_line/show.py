@@ -38,6 +38,9 @@ def add_show(parser: argparse.ArgumentParser) -> None:
     drawn = "draw the main figure with its interval: .html, .png, .svg or .pdf; with --predictions: their shares, .html"
     parser.add_argument("--plot", type=Path, metavar="FILE", help=drawn)
     parser.add_argument("--by", metavar="DIMENSION", help="with --plot: by these groups, such as domain or relation")
+    parser.add_argument(
+        "--prompts", type=int, metavar="N", help="print the first N prompts instead, exactly as the model read them"
+    )
     add_predictions(parser)
     parser.set_defaults(command=show)
 
@@ -51,7 +54,25 @@ def show(arguments: argparse.Namespace) -> None:
     if arguments.plot and len(arguments.folders) > 1:
         raise BadInput("--plot draws one result.", "Name one folder; compare --plot draws the difference of two.")
     for folder in arguments.folders:
-        show_result(folder, arguments)
+        if arguments.prompts is not None:
+            print_prompts(Result.load(folder), arguments.prompts)
+        else:
+            show_result(folder, arguments)
+
+
+def print_prompts(result: Result, count: int) -> None:
+    """Print what the model read in the first items; raise `BadInput` where the result does not have it."""
+    if count < 1:
+        raise BadInput(f"--prompts cannot be {count}.", "Give 1 or more.")
+    refuse_without_rows(result.record, "Printing prompts")
+    if "prompt" not in result.items:
+        raise BadInput(
+            "This result does not have the prompts.",
+            "Measure it again with this version; probes that fill blanks or judge sentences have the column statement.",
+        )
+    for row in result.items.head(count).to_dict("records"):
+        print(f"{row['relation']}, template {row['template']}, item {row['index']}, answer {row['answer_label']}:")
+        print(f"{row['prompt']}\n")
 
 
 def show_result(folder: str, arguments: argparse.Namespace) -> None:

@@ -51,7 +51,7 @@ class Answering(Probe):
     columns: ClassVar[frozenset[str]] = (
         ROW_COLUMNS
         | VERSION_TAGS
-        | {"answer", "answers", "answer_label", "prediction_label", "statement", "rank", "margin"}
+        | {"answer", "answers", "answer_label", "prediction_label", "statement", "prompt", "rank", "margin"}
         | {"correct", "correct_normalised", "correct_exact"}
     )
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
@@ -121,7 +121,8 @@ class Answering(Probe):
             whole = str(written).strip()
             response = whole.partition("\n")[0] if continued else whole
             columns = response_row(relation, item, question, response, names, self._has_aliases(relation))
-            return {"relation": relation.label, "template": template} | columns
+            read = {"prompt": written.prompt} if written.prompt else {}
+            return {"relation": relation.label, "template": template} | columns | read
 
         questions, system = self._questions(relation, template)
         leave = f"\n{LEAVE[str(relation.tags.get('language', 'en'))]}" if self.may_decline else ""

@@ -67,7 +67,7 @@ class MultipleChoice(Probe):
     name: ClassVar[str] = "multiple_choice"
     main_metric: ClassVar[str] = "accuracy"
     harness_protocol: ClassVar[bool] = True
-    columns: ClassVar[frozenset[str]] = CHOICE_COLUMNS | {"tokens", "generic", "demonstrations"}
+    columns: ClassVar[frozenset[str]] = CHOICE_COLUMNS | {"tokens", "generic", "demonstrations", "prompt"}
 
     generic_subjects: str = option(
         "",
@@ -144,6 +144,8 @@ class MultipleChoice(Probe):
                 **extra,
                 **self.more(relation, item, answer),
             }
+            if answer.scored.prompt:
+                row["prompt"] = answer.scored.prompt
             shown = examples.before(item)
             if shown:
                 row["statement"] = as_context(relation, shown, template) + row["statement"]

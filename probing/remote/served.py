@@ -24,7 +24,7 @@ from probing.errors import HIDDEN, BadInput, ProbingError, TooLong, UnsupportedM
 from probing.language_model import Continuation, ModelCard, OptionScores, Request, Scoring, Usage
 from probing.model_source import SERVED
 from probing.remote.connection import EXAMPLE, Connection, NotWelcome, SiteRefused
-from probing.scoring.chats import in_chat
+from probing.scoring.chats import in_chat, with_prompts
 from probing.scoring.hf_model import by_prompt
 from probing.scoring.networks import load_tokenizer_alone
 from probing.scoring.tokens import Encoded, Encoder, Window, chosen_start, facts_of, unknown, windows
@@ -233,9 +233,14 @@ class ServedModel:
         self._greeted[encoder.start] = way
         if way.skips_first and way.note not in self.usage.notes:
             self.usage.notes.append(way.note)
+        blank = str(self.tokenizer.eos_token or "")
+
+        def scores(asked: Iterator[Request]) -> Iterator[OptionScores | TooLong]:
+            for window in windows(asked, encoder, blank, scoring.span):
+                yield from self._score_window(window, way)
+
         rendered = (in_chat(self.card, self.tokenizer, request) for request in requests)
-        for window in windows(rendered, encoder, str(self.tokenizer.eos_token or ""), scoring.span):
-            yield from self._score_window(window, way)
+        yield from with_prompts(rendered, scores, encoder)
 
     def _score_window(self, window: Window, way: "_Way") -> Iterator[OptionScores | TooLong]:
         distinct = list(dict.fromkeys(statement.ids for statement in window.statements))

@@ -5,19 +5,22 @@ ended when it takes too long or too much memory. There, transformers runs it in 
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from threading import Lock
 from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
-from probing.errors import BadInput, BrokenTokenizer, UnsupportedModel
+from probing.errors import BadInput, BrokenTokenizer, TooLong, UnsupportedModel
 from probing.files.limited_process import LimitedProcess
 from probing.kinds import KINDS
-from probing.language_model import ModelCard, Request
+from probing.language_model import ModelCard, OptionScores, Request
+from probing.scoring.tokens import Encoder
 from probing.start_token import AUTO
-from probing.template import Prompt
+from probing.template import BLANK_TEXT, Prompt
 
 PROGRAM = "probing.scoring.chat_rendering"
 SECONDS = 10.0  # on the clock, for one chat; templates take a few thousandths of a second
@@ -25,6 +28,7 @@ ANSWER = "ANSWER"  # stands for what the assistant says while the text before it
 ROLES = ("user", "assistant")
 WITHOUT_CHAT = "Ask it with --set chat=false."
 RENDERING = Lock()
+Score = Callable[[Iterator[Request]], Iterator[OptionScores | TooLong]]
 
 
 def in_chat(card: ModelCard, tokenizer: PreTrainedTokenizerBase, request: Request) -> Request:
@@ -43,6 +47,25 @@ def in_chat(card: ModelCard, tokenizer: PreTrainedTokenizerBase, request: Reques
         )
     context = _before_answer(card, tokenizer, prompt.messages)
     return Prompt(prompt.pieces, prompt.scored, prompt.verbatim, context, begun=True), options
+
+
+def with_prompts(requests: Iterable[Request], score: Score, encoder: Encoder) -> Iterator[OptionScores | TooLong]:
+    """Yield what `score` answers to the requests, with the text that the model reads in each.
+
+    `encoder`: the one by which they are scored, whose start token stands before all but chats.
+    """
+    start = encoder.tokenizer.decode(list(encoder.start))
+    waiting: deque[Prompt] = deque()
+
+    def asked() -> Iterator[Request]:
+        for prompt, options in requests:
+            waiting.append(prompt)
+            yield prompt, options
+
+    for scores in score(asked()):
+        statement = waiting.popleft().fill(BLANK_TEXT)
+        before = statement.context if statement.begun else start + statement.context
+        yield scores if isinstance(scores, TooLong) else replace(scores, prompt=before + statement.text)
 
 
 def refuse_without_chat(card: ModelCard, tokenizer: PreTrainedTokenizerBase) -> None:

@@ -45,7 +45,8 @@ def generate(
             for part, texts_of_part in model.budget.run(
                 lambda part: (part, _continue(model, part, tokens)), batch, positions
             ):
-                continuations.update(zip(part, texts_of_part, strict=True))
+                for ids, text in zip(part, texts_of_part, strict=True):
+                    continuations[ids] = Continuation(text, text.ends, model.tokenizer.decode(list(ids)))
                 # The last token generated is never an input.
                 longest = max(len(text.ends) for text in texts_of_part)
                 computed += len(part) * (len(part[-1]) + longest - 1)

@@ -25,7 +25,7 @@ from probing.language_model import ModelCard, OptionScores, Request, Scoring, Us
 from probing.machine_memory import available_memory
 from probing.scoring import reference
 from probing.scoring.batching import Budget, batch_bytes, ceiling, is_out_of_memory, most_cached_nodes
-from probing.scoring.chats import in_chat
+from probing.scoring.chats import in_chat, with_prompts
 from probing.scoring.network_state import ScoringState, in_scoring_state
 from probing.scoring.pruning import FirstPassShare
 from probing.scoring.quantised import narrowest_dtype
@@ -271,10 +271,14 @@ class HFModel(ABC):
         encoder = self.encoder if scoring.start else self.encoder.without_start()
         if self.kind == "masked" and scoring.pll == "whole_answer" and scoring.span == "answer":
             encoder = encoder.apart()
+
+        def scores(asked: Iterator[Request]) -> Iterator[OptionScores | TooLong]:
+            for window in windows(asked, encoder, self.blank, scoring.span, shared=self.shared):
+                self._note_unknown(window)
+                yield from self._score_fitting(window, scoring)
+
         rendered = (in_chat(self.card, self.tokenizer, request) for request in requests)
-        for window in windows(rendered, encoder, self.blank, scoring.span, shared=self.shared):
-            self._note_unknown(window)
-            yield from self._score_fitting(window, scoring)
+        yield from with_prompts(rendered, scores, encoder)
 
     def _score_fitting(self, window: Window, scoring: Scoring) -> Iterator[OptionScores | TooLong]:
         """Score the prompts of a window; a prompt of which an option is too long is answered by the error."""

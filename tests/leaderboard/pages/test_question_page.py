@@ -119,6 +119,17 @@ def test_the_page_shows_the_sentence_with_its_blank_and_the_right_answer(client:
     assert "<strong >Africa</strong>" in page
 
 
+def test_the_page_of_a_run_shows_the_whole_prompt_where_it_is_stored(
+    client: Client, answered: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, read = f"{ADDRESS}?run={answered.first.pk}", item_rows.of_item
+    assert "The whole prompt" not in client.get(address).content.decode()
+    asked = {"prompt": "<s>Egypt is located in ____."}
+    with_prompts = lambda *item: {number: row | asked for number, row in read(*item).items()}  # noqa: E731
+    monkeypatch.setattr(item_rows, "of_item", with_prompts)
+    assert "&lt;s&gt;Egypt is located in ____." in client.get(address).content.decode()
+
+
 def test_models_stand_along_a_line_of_sizes_and_lead_to_their_answers(client: Client, answered: Site) -> None:
     rows = {row["model"]: row for row in csv_rows(client, ADDRESS)}
     (trace,) = client.get(ADDRESS).context["charts"]["sizes"].figure.data

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +14,8 @@ from probing.__main__ import main, parser
 from probing.catalog import open_benchmark
 from probing.command_line.exit_codes import program
 from probing.results.result import Result
-from tests.fakes import FakeModel
+from probing.start_token import StartToken, TokenizerFacts
+from tests.fakes import FAKE_CARD, FakeModel
 from tests.probing.command_line.helpers import complaint, refusal, use
 from tests.probing.studies.conftest import folders, loaded, saved, training
 from tests.tiny_models import build_bert, build_gpt2
@@ -51,6 +53,15 @@ def test_what_is_odd_about_a_model_is_printed(
     result = Result.load(tmp_path / "out")
     assert "Its weights may be zero." in result.notes
     assert "\n".join(["\nNotes", *result.notes, ""]) in capsys.readouterr().out
+
+
+def test_run_says_which_token_stands_before_every_text(
+    folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = TokenizerFacts("BPE", 300, False, False, start=StartToken("none"))
+    use(monkeypatch, FakeModel(replace(FAKE_CARD, tokenizer=facts)))
+    assert main(["run", "fake", "--benchmark", folder, "--out", str(tmp_path / "out")]) == 0
+    assert "\nTokens\nNo start token stands before a text, as chosen" in capsys.readouterr().out
 
 
 def test_a_finished_run_is_printed_and_not_measured_again(

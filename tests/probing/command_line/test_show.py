@@ -19,6 +19,7 @@ from probing.baselines import UniformModel
 from probing.catalog import open_benchmark
 from probing.results.rescoring import rescored
 from probing.results.result import Result
+from probing.results.rows import ITEMS
 from probing.results.token_scores import conditional_accuracy, read_tokens
 from probing.start_token import StartToken, TokenizerFacts
 from tests.conftest import BearFolder
@@ -73,6 +74,19 @@ def test_show_prints_how_texts_became_tokens_and_the_command_of_the_harness(
     printed = printed_by(capsys, "show", results[0])
     assert "\nTokens\nNo start token stands before a text, as chosen" in printed
     assert "\nThe same with lm-evaluation-harness\nlm_eval --model hf" in printed
+
+
+def test_show_prints_prompts_as_the_model_read_them(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert "does not have the prompts" in refusal(capsys, "show", results[0], "--prompts", "1")
+    result = Result.load(results[0])
+    result.items.assign(prompt="<s>" + result.items["subject"] + " is ____.").to_parquet(Path(results[0]) / ITEMS)
+    printed = printed_by(capsys, "show", results[0], "--prompts", "2")
+    first, second = result.items["subject"][:2]
+    assert printed == (
+        f"P30, template 0, item 0, answer Africa:\n<s>{first} is ____.\n\n"
+        f"P30, template 0, item 1, answer Africa:\n<s>{second} is ____.\n\n"
+    )
+    assert "--prompts cannot be 0" in refusal(capsys, "show", results[0], "--prompts", "0")
 
 
 def test_show_of_a_perplexity_result_says_what_can_be_compared(

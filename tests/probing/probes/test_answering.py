@@ -13,6 +13,7 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.formats import dlama, geography
+from probing.language_model import Continuation
 from probing.probes.answering import Answering, response_row
 from probing.results.result import Result
 from probing.runner import run
@@ -28,10 +29,10 @@ class Says(FakeModel):
     response: str = "They speak Arabic."
     requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
-    def generate(self, texts: Iterable[str], tokens: int, **how: Any) -> Iterator[str]:
+    def generate(self, texts: Iterable[str], tokens: int, **how: Any) -> Iterator[Continuation]:
         for text in texts:
             self.requests.append((text, {"tokens": tokens, **how}))
-            yield self.response
+            yield Continuation(self.response, prompt=f"[user] {text}")
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def test_it_yields_one_row_per_item(benchmark: Benchmark, model: FakeModel) -> N
     rows = list(PROBE.rows(model, benchmark["P30"], 1, Settings()))
     assert [row["index"] for row in rows] == [0, 1, 2, 3]
     assert {(row["relation"], row["template"]) for row in rows} == {("P30", 1)}
-    only_with_options = {"generic", "demonstrations"}
+    only_with_options = {"generic", "demonstrations", "prompt"}
     columns = MultipleChoice.columns - only_with_options
     assert rows[0].keys() == columns | {"domain", "cardinality"}
 
