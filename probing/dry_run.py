@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from random import Random
 from time import perf_counter
-from typing import Any
+from typing import Any, Unpack
 
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
+from probing.given_settings import GivenSettings, shows_settings
 from probing.language_model import LanguageModel
 from probing.model_source import ModelSource
 from probing.part_runner import probe_part
@@ -48,6 +49,7 @@ class Forecast:
         )
 
 
+@shows_settings
 def forecast(
     model: Any,
     benchmark: str | Path | Benchmark,
@@ -59,7 +61,7 @@ def forecast(
     device_map: Any = None,
     attn_implementation: str = "",
     seconds: float = SECONDS,
-    **settings_and_options: Any,
+    **settings_and_options: Unpack[GivenSettings],
 ) -> Forecast:
     """Return how long `probing.run` with these arguments will take, and how much memory.
 

@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Unpack
 
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.files.folders import alone, refuse_occupied
+from probing.given_settings import GivenSettings, shows_settings
 from probing.kinds import Kind
 from probing.language_model import KnownModel, LanguageModel
 from probing.model_source import ModelSource, refuse_without_effect
@@ -143,6 +144,7 @@ class PreparedRun:
                 return result if self.out is not None else replace(result, rows=result.items)
 
 
+@shows_settings
 def run(
     model: Any,
     benchmark: str | Path | Benchmark,
@@ -157,7 +159,7 @@ def run(
     progress: bool = True,
     keep_tokens: bool = False,
     keep_rows: bool = True,
-    **settings_and_options: Any,
+    **settings_and_options: Unpack[GivenSettings],
 ) -> Result:
     """Probe a model on a benchmark (slug, folder or loaded).
 

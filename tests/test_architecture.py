@@ -26,7 +26,7 @@ LAYERS = [
     {"probing.language_model", "probing.statements"},
     {"probing.files"},
     {"probing.dot_charts", "probing.formats", "probing.settings"},
-    {"probing.analysis"},
+    {"probing.analysis", "probing.given_settings"},
     {"probing.catalog", "probing.judging", "probing.probes"},
     {"probing.plan"},
     {"probing.baselines"},

@@ -23,6 +23,8 @@ reveal_type(probing.sweep("gpt2", "starter", revisions="all", out="out"))
 reveal_type(probing.monitor.Monitor("starter"))
 probing.run("gpt2", "starter", batch_tokens="many")
 probing.runs("gpt2")
+probing.run("gpt2", "starter", sampel=5)
+probing.run("gpt2", "starter", sample="5", few_shot=1)
 """
 TYPES = ["Result", "DataFrame", "Benchmark", "AnsweringModel", "Sweep", "Monitor"]
 # As a user's mypy, but without reading the large packages that the library imports.
@@ -48,9 +50,11 @@ def test_mypy_knows_the_types_of_a_users_script(tmp_path: Path) -> None:
     revealed = [line.split('"')[1].split(".")[-1] for line in lines if "Revealed type" in line]
     assert revealed == TYPES, done.stdout + done.stderr
     wrong = [line for line in lines if ": error: " in line]
-    assert len(wrong) == 2
+    assert len(wrong) == 4
     assert 'incompatible type "str"; expected "int | None"' in wrong[0]
     assert 'has no attribute "runs"' in wrong[1]
+    assert 'Unexpected keyword argument "sampel"' in wrong[2]
+    assert 'Argument "sample" to "run" has incompatible type "str"' in wrong[3]
 
 
 def test_the_public_list_can_be_read_without_running_the_package() -> None:

@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import torch
 from transformers import (
@@ -20,6 +20,7 @@ from transformers.utils import logging
 
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, NonFiniteScores
+from probing.given_settings import GivenSettings
 from probing.monitor.measuring import Measurement, MissingMetric, Monitor, agreed
 
 logger = logging.get_logger(__name__)
@@ -88,7 +89,7 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         breakdowns: Sequence[str] = (),
         batch_tokens: int | None = None,
         name: str = "",
-        **settings_and_options: Any,
+        **settings_and_options: Unpack[GivenSettings],
     ) -> None:
         if not isinstance(trainer, Trainer):
             raise BadInput(f"{trainer!r:.80} is no Trainer.", "Make the Trainer first, then add this callback to it.")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 import pandas as pd
 import torch.distributed
@@ -19,6 +19,7 @@ from probing.analysis.steps import LAST, gauge
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput, Incomplete, ProbingError
+from probing.given_settings import GivenSettings
 from probing.language_model import LanguageModel
 from probing.model_source import ModelSource, refuse_bad_batch, refuse_without_effect
 from probing.part_runner import probe_part
@@ -73,7 +74,7 @@ class Monitor:
         breakdowns: Sequence[str] = (),
         batch_tokens: int | None = None,
         name: str = "",
-        **settings_and_options: Any,
+        **settings_and_options: Unpack[GivenSettings],
     ) -> None:
         content = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
         self.plan = plan(content, settings_and_options)
@@ -168,7 +169,7 @@ def measure(
     breakdowns: Sequence[str] = (),
     batch_tokens: int | None = None,
     name: str = "",
-    **settings_and_options: Any,
+    **settings_and_options: Unpack[GivenSettings],
 ) -> dict[str, float]:
     """Probe a network once and return its scores by name, ready to be logged.
 

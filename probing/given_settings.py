@@ -1,0 +1,73 @@
+"""The keyword arguments by which a run is set: settings, and options of all probes, with their types.
+
+Written out because type checkers and editors read nothing else; a test compares them with the declarations.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, TypedDict, TypeVar, get_type_hints
+
+from probing.language_model import PLL, Reduction
+from probing.settings import SETTINGS, Quantization, ScoringProtocol
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+
+
+class GivenSettings(TypedDict, total=False):
+    """The fields of `probing.settings.Settings`, and the options of probes.
+
+    `relation` and `template` are other names of `relations` and `templates`. `dtype` may be a `torch.dtype` as well.
+    """
+
+    probe: str
+    relations: str | Iterable[str]
+    relation: str | Iterable[str]
+    templates: int | Iterable[int]
+    template: int | Iterable[int]
+    limit: int | None
+    sample: int | None
+    language: str
+    pll: PLL
+    reduction: Reduction
+    decide: bool
+    dtype: Any
+    quantization: Quantization
+    start: str
+    protocol: ScoringProtocol
+    seed: int
+    # The options of probes.
+    by: Literal["token", "word"]
+    chat: bool
+    closed: bool
+    few_shot: int
+    generic_subjects: str
+    instruction: Literal[0, 1, 2, 3, 4, 5]
+    k: int
+    may_decline: bool
+    objects: str
+    pair: str
+    prompting: Literal["vanilla", "few-shot", "shared-few-shot", "cascade"]
+    public_code: bool
+    questions: Literal["benchmark", "paper"]
+    shots: int
+    tokens: int
+
+
+def shows_settings(function: FunctionT) -> FunctionT:
+    """Let `help` and notebooks show every setting of a function that takes `**settings: Unpack[GivenSettings]`.
+
+    The default of an option depends on the probe and is shown as an ellipsis.
+    """
+    signature = inspect.signature(function)
+    own = [argument for argument in signature.parameters.values() if argument.kind is not argument.VAR_KEYWORD]
+    settings = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=SETTINGS[name].default if name in SETTINGS else ...,
+            annotation=hint,
+        )
+        for name, hint in get_type_hints(GivenSettings).items()
+    ]
+    vars(function)["__signature__"] = signature.replace(parameters=[*own, *settings])
+    return function
