@@ -31,6 +31,8 @@ if TYPE_CHECKING:  # for type checkers and editors, which run no code
     from probing.sentences.surprisal import surprisal
     from probing.studies.study import study, sweep
     from probing.studies.study_results import Study, Sweep
+
+    __version__: str
 # Written out because type checkers and editors read nothing else.
 __all__ = [
     "Benchmark",
@@ -84,6 +86,8 @@ if not TYPE_CHECKING:  # a type checker that sees this function takes every name
 
     def __getattr__(name: str) -> Any:
         """Import a public name, such as `run`, on first use."""
+        if name == "__version__":
+            return importlib.import_module("probing.extras").package_version()
         if name not in MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         module = importlib.import_module("probing.extras").own_module(MODULES[name])

@@ -1,12 +1,15 @@
 """The installed package: its version, and what only some tasks need and `pip install "clozeboard[extra]"` adds."""
 
+import tomllib
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from probing.errors import MissingPackage
 
+PROJECT = "clozeboard"
 COMPUTING = "Computing with a model"
 SCORING_PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "accelerate")  # of the extra `hf`
 
@@ -49,12 +52,21 @@ def require_scoring() -> None:
 
 def _missing(package: str, extra: str, task: str) -> MissingPackage:
     message = f"{task} needs the package {package}, which is not installed."
-    return MissingPackage(message, f'Install it: pip install "clozeboard[{extra}]".')
+    return MissingPackage(message, f"Install it: {install_command(extra)}.")
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an extra from where the user is, which may be a checkout of this project."""
+    try:
+        name = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
+    except (OSError, ValueError, KeyError, TypeError):
+        name = ""
+    return f'pip install -e ".[{extra}]"' if name == PROJECT else f'pip install "{PROJECT}[{extra}]"'
 
 
 def package_version() -> str:
     """Return the version of the installed package, or "unknown" in a checkout that is not installed."""
     try:
-        return version("clozeboard")
+        return version(PROJECT)
     except PackageNotFoundError:
         return "unknown"

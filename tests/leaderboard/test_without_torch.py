@@ -96,7 +96,7 @@ def test_commands_that_compute_name_the_extra(command: Command, tmp_path: Path, 
     for (name, *_), (code, printed) in zip(words, answers(command, words), strict=True):
         with subtests.test(name):
             assert (code, printed.count("\n")) == (2, 1), printed
-            assert printed.endswith('Install it: pip install "clozeboard[hf]".\n')
+            assert printed.endswith('Install it: pip install -e ".[hf]".\n')
 
 
 def test_the_site_serves_pages(path: str, bear_folder: BearFolder, tmp_path: Path) -> None:
@@ -114,4 +114,4 @@ def test_the_site_serves_pages(path: str, bear_folder: BearFolder, tmp_path: Pat
 
 def test_a_worker_that_cannot_measure_ends_with_its_extra(command: Command) -> None:
     done = command("manage.py", "rqworker", "measure")
-    assert done.returncode == 2 and done.stderr.endswith('Install it: pip install "clozeboard[work]".\n'), done.stderr
+    assert done.returncode == 2 and done.stderr.endswith('Install it: pip install -e ".[work]".\n'), done.stderr

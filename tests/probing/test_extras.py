@@ -38,8 +38,24 @@ def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 def sentence(error: Any, package: str, extra: str) -> bool:
     assert any(requirement.replace("-", "_").startswith(package) for requirement in EXTRAS[extra])
-    assert error.next_step == f'Install it: pip install "clozeboard[{extra}]".'
+    assert error.next_step == f'Install it: pip install -e ".[{extra}]".'
     return error.message.endswith(f" needs the package {package}, which is not installed.")
+
+
+def test_the_command_that_installs_an_extra_works_where_the_user_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert extras.install_command("peft") == 'pip install -e ".[peft]"'  # the tests run in a checkout
+    monkeypatch.chdir(tmp_path)
+    elsewhere = 'pip install "clozeboard[peft]"'
+    assert extras.install_command("peft") == elsewhere
+    for other in ('[project]\nname = "other"\n', "[tool]\n", "no toml"):
+        (tmp_path / "pyproject.toml").write_text(other)
+        assert extras.install_command("peft") == elsewhere
+
+
+def test_the_package_says_its_version() -> None:
+    assert probing.__version__ == extras.package_version()
 
 
 def test_a_gguf_file_without_its_reader(without: Callable[[str], None], tmp_path: Path) -> None:
