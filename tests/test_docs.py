@@ -2,10 +2,11 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from docs.site.hooks import made_pages
+from docs.site.hooks import MADE_FROM, made_pages, on_page_markdown
 from leaderboard.worker import jobs
 from probing.errors import ProbingError
 
@@ -51,6 +52,20 @@ def test_links_between_documents_lead_somewhere() -> None:
         pages = {target: (folder / target).resolve() for target in missing}
         broken += [(document, target) for target, page in pages.items() if page not in made]
     assert broken == []
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/start.md"])
+def test_what_is_read_first_links_to_files_that_every_checkout_has(document: str) -> None:
+    targets = re.findall(r"\]\((?!https?:|/)([^)#]+)", DOCS[document])
+    assert len(targets) > 5
+    assert [target for target in targets if not ((ROOT / document).parent / target).exists()] == []
+
+
+def test_the_site_leads_from_sources_to_the_pages_that_are_made_of_them() -> None:
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="start.md"))
+    targets = re.findall(r"\]\((?!https?:|/)([^)#]+)", on_page_markdown(DOCS["docs/start.md"], page))
+    assert [target for target in targets if target.startswith("../")] == []
+    assert {*MADE_FROM.values(), "notebooks/quick_start.md"} <= {*targets}
 
 
 def test_no_line_of_a_paragraph_begins_a_list() -> None:

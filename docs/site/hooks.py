@@ -23,6 +23,14 @@ ROOT_PAGES = {
     "SECURITY.md": "SECURITY.md",
 }
 CITATION, LICENCE, LICENCE_PAGE = "CITATION.cff", "LICENSE", "LICENSE.md"
+# What pages are made from, which exists in a checkout, by their names.
+MADE_FROM = {
+    "../probing/__main__.py": "reference/commands.md",
+    "../probing/known_benchmarks.toml": "reference/benchmarks.md",
+    "../probing/settings.py": "reference/probes.md",
+    "../probing/results/rows.py": "reference/columns.md",
+    "../probing/papers/": "papers.md",
+}
 NOTEBOOKS = ROOT / "examples" / "notebooks"
 
 
@@ -52,6 +60,9 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Return the text of a page with links that fit the site, where the root's documents lie among the others."""
     if page.file.src_uri in ROOT_PAGES.values():
         return markdown.replace("](docs/", "](").replace(f"]({LICENCE})", f"]({LICENCE_PAGE})")
+    for source, made in MADE_FROM.items():
+        markdown = re.sub(rf"\]\({re.escape(source)}(#[\w-]+)?\)", rf"]({made}\1)", markdown)
+    markdown = re.sub(r"\]\(\.\./examples/(notebooks/\w+)\.py\)", r"](\1.md)", markdown)
     return re.sub(r"\]\(\.\./([A-Z]+)(?:\.md)?(#[\w-]+)?\)", r"](\1.md\2)", markdown)
 
 
