@@ -46,7 +46,7 @@ def choice_row(relation: Relation, text: Prompt, item: Item, scores: Floats, exa
     """Return the columns of a row that depend on the item and its option scores."""
     options = relation.options_of(item)
     prediction, correct, rank = ranked(scores, item)
-    right = np.isin(np.arange(len(scores)), item.answers)
+    right = right_options(scores, item)
     all_exact = bool(exact.all())
     return {
         **item_cells(item),
@@ -66,8 +66,15 @@ def choice_row(relation: Relation, text: Prompt, item: Item, scores: Floats, exa
 def ranked(scores: Floats, item: Item) -> tuple[int, bool, int]:
     """Return the best option (the first of equals), whether it is right, and the rank of the best right option."""
     order = np.argsort(-scores, kind="stable")
-    rank = int(np.argmax(np.isin(order, item.answers))) + 1
+    rank = int(np.argmax(right_options(scores, item)[order])) + 1
     return int(order[0]), rank == 1, rank
+
+
+def right_options(scores: Floats, item: Item) -> Bools:
+    """Tell which of the options that have these scores are right."""
+    right = np.zeros(len(scores), bool)
+    right[list(item.answers)] = True
+    return right
 
 
 def choice_frame(rows: Sequence[Row]) -> pd.DataFrame:

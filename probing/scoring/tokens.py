@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from functools import partial
+from itertools import chain, compress, islice
+from operator import not_
 from typing import Any
 from unicodedata import category
 
-from tokenizers import Token
-from transformers import BatchEncoding, PreTrainedTokenizerBase
+from tokenizers import Encoding, Token
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from probing.arrays import Ids
 from probing.errors import BadInput
@@ -105,8 +107,10 @@ class Encoder:
     def encode(self, statements: Sequence[Statement], span: Span = "statement") -> list[Encoded]:
         """Tokenize statements; with span "answer" only the option's tokens are scored."""
         texts = [statement.context + statement.text for statement in statements]
-        batch = self.tokenizer(texts, add_special_tokens=self.special_tokens, verbose=False)
-        encoded = [self._encoded(batch, index, statement) for index, statement in enumerate(statements)]
+        encodings = _encodings(self.tokenizer, texts, self.special_tokens)
+        encoded = [
+            self._encoded(encoding, statement) for encoding, statement in zip(encodings, statements, strict=True)
+        ]
         return encoded if span == "statement" else [self._answer_only(statement) for statement in encoded]
 
     def _answer_only(self, statement: Encoded) -> Encoded:
@@ -122,15 +126,15 @@ class Encoder:
             spans=statement.spans[statement.answer],
         )
 
-    def _encoded(self, batch: BatchEncoding, index: int, statement: Statement) -> Encoded:
-        encoding = batch.encodings[index]
+    def _encoded(self, encoding: Encoding, statement: Statement) -> Encoded:
         start = () if statement.begun else self.start
         offset = len(start)
         ids = (*start, *encoding.ids)
-        special = encoding.special_tokens_mask
         first = 0 if self.special_tokens or offset else 1
         offsets = encoding.offsets  # kept in a variable, since each access to the attribute builds the list again
-        scored = tuple(i + offset for i in range(first, len(special)) if not special[i])
+        scored = tuple(range(first + offset, len(ids)))
+        if self.special_tokens:
+            scored = tuple(compress(scored, map(not_, encoding.special_tokens_mask)))
         if statement.context:
             # The spaces before a statement belong to it, as the tokens of some models include them.
             read = len(statement.context.rstrip(" "))
@@ -144,6 +148,20 @@ class Encoder:
         inside = [rank for rank, (begin, end) in enumerate(spans) if begin < statement.end and end > statement.start]
         answer = slice(inside[0], inside[-1] + 1) if inside else slice(0, 0)
         return Encoded(ids, scored, answer, words, statement.text, spans)
+
+
+def _encodings(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], special_tokens: bool) -> Sequence[Encoding]:
+    """Return the encoding of each text.
+
+    The first call sets how the tokenizer of the library `tokenizers` truncates, pads and reads special tokens. It then
+    takes the other texts itself, since transformers would make lists of every encoding that nobody reads, which takes
+    about as long as the encoding.
+    """
+    usual = partial(tokenizer, add_special_tokens=special_tokens, verbose=False)
+    if type(tokenizer)._encode_plus is not PreTrainedTokenizerFast._encode_plus:
+        return usual(texts).encodings
+    first = usual(texts[:1]).encodings
+    return [*first, *tokenizer.backend_tokenizer.encode_batch(texts[1:], add_special_tokens=special_tokens)]
 
 
 def _words(text: str, pre_tokens: Iterable[int | None], offsets: Iterable[tuple[int, int]]) -> tuple[int | None, ...]:

@@ -17,7 +17,7 @@ from probing.language_model import Request, Scoring
 from probing.scoring import network_state
 from probing.scoring.causal import CausalModel
 from probing.scoring.tokens import SPACES, STATEMENTS_PER_WINDOW, Encoder, chosen_start, facts_of, windows
-from probing.start_token import StartToken
+from probing.start_token import AUTO, NONE, StartToken
 from probing.template import Statement, prompt
 from tests.probing.scoring.compare import REQUESTS
 from tests.probing.scoring.networks import HEAD_APART, SHARING, causal_model, masked_model
@@ -283,3 +283,31 @@ def test_a_chat_is_not_asked_with_a_start_token_of_its_own() -> None:
     assert list(model.generate(["Chad"], 1, chat=True))
     with pytest.raises(BadInput, match="chat template decides"):
         list(model.starting("eos").generate(["Chad"], 1, chat=True))
+
+
+class OwnCalls(PreTrainedTokenizerFast):
+    """A tokenizer whose class reads texts in a way of its own: in lower case."""
+
+    def _encode_plus(self, text: Any, *arguments: Any, **named: Any) -> Any:
+        return super()._encode_plus([each.lower() for each in text], *arguments, **named)
+
+
+@pytest.mark.parametrize("special_tokens", [True, False])
+@pytest.mark.parametrize("build", [byte_level_bpe, word_piece, metaspace_unigram])
+def test_a_batch_has_the_tokens_that_a_call_for_each_text_gives(
+    build: Callable[[], PreTrainedTokenizerFast], special_tokens: bool
+) -> None:
+    tokenizer = build()
+    texts = [*SENTENCES[:6], "<s> [MASK] 한국 🎻", ""]
+    tokenizer(texts, truncation=True, max_length=4)  # as whoever had it before may have asked
+    encoder = Encoder(tokenizer, special_tokens=special_tokens, start=NONE if not special_tokens else AUTO)
+    encoded = encoder.encode([Statement(text, 0, len(text)) for text in texts])
+    expected = [tuple(tokenizer(text, add_special_tokens=special_tokens).input_ids) for text in texts]
+    assert [statement.ids for statement in encoded] == expected
+
+
+def test_a_tokenizer_with_a_way_of_its_own_reads_all_texts() -> None:
+    tokenizer = OwnCalls(tokenizer_object=byte_level_bpe().backend_tokenizer)
+    texts = ["PARIS is", "OSLO is"]
+    encoded = Encoder(tokenizer, special_tokens=False, start=NONE).encode([Statement(text, 0, 4) for text in texts])
+    assert [tokenizer.decode(statement.ids) for statement in encoded] == ["paris is", "oslo is"]
