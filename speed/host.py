@@ -8,7 +8,6 @@ those of the processor; the exit code is 1 if a statement costs more than `MOST`
 import os
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -91,7 +90,7 @@ def _floor(network: LoadedNetwork, texts: Sequence[str]) -> float:
     return time.process_time() - begin
 
 
-def _host_time(network: LoadedNetwork, benchmark: Benchmark) -> tuple[float, Counter[str]]:
+def _host_time(network: LoadedNetwork, benchmark: Benchmark) -> tuple[float, dict[str, float]]:
     """Return the seconds of a whole run and those of each step."""
     model = IdleModel(network.network, network.tokenizer)
     model.take_way(FAST)
@@ -102,9 +101,9 @@ def _host_time(network: LoadedNetwork, benchmark: Benchmark) -> tuple[float, Cou
 
 
 @contextmanager
-def _timed() -> Iterator[Counter[str]]:
+def _timed() -> Iterator[dict[str, float]]:
     """Count the seconds of the processor that each step takes in its thread."""
-    steps: Counter[str] = Counter()
+    steps = dict.fromkeys(STEPS, 0.0)
 
     def counting(step: str, work: Callable[..., Any]) -> Callable[..., Any]:
         def counted(*arguments: Any, **named: Any) -> Any:

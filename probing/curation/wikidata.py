@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from email.message import Message
 from io import BytesIO
 from urllib.response import addinfourl
 
@@ -204,7 +205,8 @@ class Endpoint:
     def _rows_of(self, text: str) -> list[Binding]:
         """Return the rows of an answer in JSON; raise `SourceUnavailable` if it has none."""
         # Read as what was asked for: of another Content-Type, SPARQLWrapper would make XML, a graph or plain bytes.
-        headers = {"Content-Type": "application/sparql-results+json"}
+        headers = Message()
+        headers["Content-Type"] = "application/sparql-results+json"
         answer = addinfourl(BytesIO(text.encode()), headers, self.url)
         result = self._library.QueryResult((answer, self._request.returnFormat))
         try:

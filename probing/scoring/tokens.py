@@ -139,7 +139,7 @@ class Encoder:
             # The spaces before a statement belong to it, as the tokens of some models include them.
             read = len(statement.context.rstrip(" "))
             scored = tuple(position for position in scored if offsets[position - offset][1] > read)
-        pre_tokens = encoding.word_ids
+        pre_tokens: Iterable[int | None] = encoding.word_ids
         if self.special_tokens:  # other models need no words, and numbering them slows tokenization
             pre_tokens = _words(statement.context + statement.text, pre_tokens, offsets)
         words = (None,) * offset + tuple(pre_tokens)
@@ -159,7 +159,7 @@ def _encodings(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], special
     """
     usual = partial(tokenizer, add_special_tokens=special_tokens, verbose=False)
     if type(tokenizer)._encode_plus is not PreTrainedTokenizerFast._encode_plus:
-        return usual(texts).encodings
+        return list(usual(texts).encodings)
     first = usual(texts[:1]).encodings
     return [*first, *tokenizer.backend_tokenizer.encode_batch(texts[1:], add_special_tokens=special_tokens)]
 
