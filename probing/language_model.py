@@ -79,7 +79,7 @@ class OptionScores:
 
     def reduce(self, reduction: Reduction = "sum") -> Floats:
         """Return the sum or the mean over each option's tokens, shape (options,)."""
-        sums = np.array([float(tokens.sum()) for tokens in self.log_probs])
+        sums = np.array([np.add.reduce(tokens) for tokens in self.log_probs], float)  # what their method `sum` calls
         if reduction == "sum":
             return sums
         means: Floats = sums / np.maximum(self.lengths, 1)

@@ -9,6 +9,7 @@ from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
 from inspect import signature
+from itertools import chain
 from threading import get_ident
 from typing import Any, NamedTuple, Self
 
@@ -381,20 +382,23 @@ class TextLimits:
             )
         return None
 
-    def first_too_long(self, statements: Iterable[Encoded]) -> TooLong | None:
+    def first_too_long(self, statements: Sequence[Encoded]) -> TooLong | None:
         """Return the error of the first statement that is too long; raise `BadInput` if one has nothing to score."""
-        first = None
         for statement in statements:
-            first = first or self.too_long(statement.ids, statement.source)
-            self._refuse_unscored(statement)
-        return first
+            if not statement.scored:
+                self._refuse_unscored(statement)
+        texts = [*(statement.ids for statement in statements), *(statement.source for statement in statements)]
+        # Almost always all fit, which two passes over lengths and tokens tell sooner than a look at each statement.
+        longest, highest = max(map(len, texts), default=0), max(chain.from_iterable(texts), default=0)
+        if longest <= self.longest and highest < self.vocabulary:
+            return None
+        return next(filter(None, (self.too_long(statement.ids, statement.source) for statement in statements)), None)
 
     def _refuse_unscored(self, statement: Encoded) -> None:
-        if not statement.scored:
-            raise BadInput(
-                f"The tokenizer leaves nothing to score of {self._tokenizer.decode(statement.ids)!r}.",
-                "Remove the option or choose another model.",
-            )
+        raise BadInput(
+            f"The tokenizer leaves nothing to score of {self._tokenizer.decode(statement.ids)!r}.",
+            "Remove the option or choose another model.",
+        )
 
     def refuse_empty(self, ids: Sequence[int]) -> None:
         """Raise `BadInput` if no token precedes a blank that is to be filled, or a text that is to be continued."""

@@ -206,7 +206,7 @@ def test_an_adapter_of_another_model_is_refused(tmp_path: Path) -> None:
 def test_without_peft_there_is_one_clear_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build_adapter(tmp_path / "adapter", "gpt2")
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
-    with pytest.raises(MissingPackage, match=r'needs the package peft, .*pip install "clozeboard\[peft\]"'):
+    with pytest.raises(MissingPackage, match=r'needs the package peft, .*pip install -e "\.\[peft\]"'):
         load(f"org/base+{tmp_path / 'adapter'}", device="cpu")
 
 
