@@ -47,5 +47,5 @@ def test_another_ending_is_refused_with_those_that_there_are(tmp_path: Path) -> 
 
 def test_without_matplotlib_one_sentence_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
-    with pytest.raises(MissingPackage, match=r"needs the package matplotlib.*clozeboard\[plot\]"):
+    with pytest.raises(MissingPackage, match=r"needs the package matplotlib.*\[plot\]"):
         write_dots(TABLE, "accuracy", "title", tmp_path / "chart.png")
