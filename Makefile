@@ -9,7 +9,7 @@ export DJANGO_SETTINGS_MODULE := leaderboard.settings
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo docs test types newest chaos lint format lock bench screenshots browser
+.PHONY: help install demo docs test zoo types newest chaos lint format lock bench screenshots browser
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ browser:
 test: install $(if $(SLOW),browser)  ## run the tests (SLOW=1: the slow ones, too, such as a browser's; COVERAGE=1: fail if they cover too little)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist loadgroup $(if $(SLOW),,-m "not slow") tests \
 		$(if $(COVERAGE),--cov --cov-report=term:skip-covered)
+
+zoo: install  ## score a tiny network of each model type, of which the tests score some (docs/model-types.md)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.zoo.model_types
 
 # The newest transformers, with what it needs, lies in a folder of its own, before .venv on the path. torch stays.
 types: install  ## score a tiny network of each model type of the newest transformers (docs/model-types.md)

@@ -158,7 +158,7 @@ def model_types_page() -> str:
     texts = [
         "# Model types",
         f"transformers {version('transformers')} has {len(types)} classes of causal, masked and encoder-decoder "
-        "models, those included that also see or hear. This table is made by a test: a tiny network of each class is "
+        "models, those included that also see or hear. `make zoo` makes this table: a tiny network of each class is "
         "saved with random weights, loaded from its folder, and asked some facts. "
         f"{len(accepted)} are accepted, and {shared} of these compute each distinct prefix (or masked input) once. "
         f"{len(states['refused'])} are refused with a sentence; {len(others)} were not compared. "
