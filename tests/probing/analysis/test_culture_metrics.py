@@ -307,16 +307,22 @@ def test_objects_of_one_label_are_told_apart_by_their_ids(tmp_path: Path) -> Non
     assert table.loc["West", "entropy"] == pytest.approx(log2(len(western)))
 
 
+@pytest.fixture(scope="module")
+def real_archive(real_dlama: Path) -> Benchmark:
+    return dlama.read(real_dlama / "cultlama_v1.tar.gz")
+
+
 @pytest.mark.slow
-def test_the_real_archive_has_the_entropies_of_a_plain_count_of_its_ids(real_dlama: Path) -> None:
-    archive = real_dlama / "cultlama_v1.tar.gz"
+def test_the_real_archive_has_the_entropies_of_a_plain_count_of_its_ids(
+    real_archive: Benchmark, real_dlama: Path
+) -> None:
     keys = ["culture_pair", "language", "objects", "relation", "culture"]
-    bits_of = entropies(dlama.read(archive)).set_index(keys)["entropy"].sort_index()
+    bits_of = entropies(real_archive).set_index(keys)["entropy"].sort_index()
     sister_cities = bits_of["arab-west", "en", "augmented", "P190", "West"]
     assert sister_cities == pytest.approx(6.003, abs=5e-4), "5.950 if labels were counted"
     asia = bits_of["asia-west", "en", "augmented"]
     assert len(asia) == 40
-    files = dlama.fact_files(archive)
+    files = dlama.fact_files(real_dlama / "cultlama_v1.tar.gz")
     for (relation, culture), bits in asia.items():
         lines = map(json.loads, files[f"asia_west/cultlama/en/{relation}.jsonl"].splitlines())
         own = [line["obj_uri"] for line in lines if is_asian(line["uuid"]) == (culture == "Asia")]
@@ -337,9 +343,9 @@ def test_arab_countries_have_one_official_language_in_the_sample(real_dlama: Pat
 
 
 @pytest.mark.slow
-def test_the_real_archive_has_the_papers_entropies_where_the_facts_hardly_changed(real_dlama: Path) -> None:
+def test_the_real_archive_has_the_papers_entropies_where_the_facts_hardly_changed(real_archive: Benchmark) -> None:
     """Table 2 of the paper; the later release has the same 22 Arab countries."""
-    table = entropies(dlama.read(real_dlama / "cultlama_v1.tar.gz"))
+    table = entropies(real_archive)
     chosen = table[(table.culture_pair == "arab-west") & (table.language == "en") & (table.objects == "raw")]
     entropy_of = chosen.set_index(["relation", "culture"])["entropy"].round(1)
     expected = {("P36", "Arab"): 4.5, ("P36", "West"): 4.2, ("P37", "Arab"): 0.0, ("P47", "Arab"): 2.5}
@@ -347,9 +353,9 @@ def test_the_real_archive_has_the_papers_entropies_where_the_facts_hardly_change
 
 
 @pytest.mark.slow
-def test_western_continents_differ_from_the_paper_by_one_object_of_the_older_release(real_dlama: Path) -> None:
+def test_western_continents_differ_from_the_paper_by_one_object_of_the_older_release(real_archive: Benchmark) -> None:
     """The paper has 1.0; these files place the United States in Insular Oceania too, as a third."""
-    continents = dlama.read(real_dlama / "cultlama_v1.tar.gz")["P30.arab-west.en"]
+    continents = real_archive["P30.arab-west.en"]
     west = {
         item.subject: [continents.answer_space[answer] for answer in item.answers]
         for item in continents.items

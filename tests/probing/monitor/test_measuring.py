@@ -2,8 +2,7 @@
 
 import multiprocessing
 import os
-import subprocess
-import sys
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,12 +16,11 @@ import probing
 from probing.analysis.steps import gauge
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, Incomplete
-from probing.monitor import Monitor, measure
+from probing.monitor import KnowledgeCallback, Monitor, measure
 from probing.monitor.measuring import shared, shares
 from probing.plan import Part
 from probing.results.result import Result
-
-ROOT = Path(__file__).parents[3]
+from tests.probing.monitor.helpers import trainer_of
 
 
 @pytest.fixture
@@ -88,16 +86,19 @@ def test_parts_are_shared_by_their_work() -> None:
     assert divided == [["b"], ["c", "d", "a"]]
 
 
-def in_two_processes(folder: Path, do: Callable[[int], None]) -> list[int | None]:
+def in_a_group(folder: Path, do: Callable[[int], None]) -> list[int | None]:
     """Run a function of the rank in two processes that form a group, and return their exit codes."""
 
     def process(rank: int) -> None:
-        torch.set_num_threads(1)
         distributed.init_process_group("gloo", init_method=f"file://{folder}/group", rank=rank, world_size=2)
         do(rank)
         distributed.destroy_process_group()
 
-    processes = [multiprocessing.get_context("fork").Process(target=process, args=(rank,)) for rank in range(2)]
+    return in_two_processes(process)
+
+
+def in_two_processes(do: Callable[[int], None]) -> list[int | None]:
+    processes = [multiprocessing.get_context("fork").Process(target=do, args=(rank,)) for rank in range(2)]
     for started in processes:
         started.start()
     for started in processes:
@@ -118,7 +119,7 @@ def test_two_processes_give_the_scores_of_one(network: PreTrainedModel, benchmar
         measured.result.record["own_statements"] = monitor._model.usage.statements if monitor._model else 0
         measured.result.save(tmp_path / str(rank))
 
-    assert in_two_processes(tmp_path, together) == [0, 0]
+    assert in_a_group(tmp_path, together) == [0, 0]
     first, second = (Result.load(tmp_path / str(rank)) for rank in range(2))
     assert first.items.to_json() == second.items.to_json() == alone.result.items.to_json()
     assert first.record["figures"] == second.record["figures"] == alone.figures
@@ -136,34 +137,27 @@ def test_an_error_in_one_process_is_raised_in_both(tmp_path: Path) -> None:
         with pytest.raises(Incomplete, match="Process 0 of the training failed to probe: ZeroDivisionError: broken"):
             shared({Part("a", 0, 1): 2.0, Part("b", 0, 1): 1.0}, fail)
 
-    assert in_two_processes(tmp_path, together) == [0, 0]
-
-
-TRAINING = """
-import sys
-from pathlib import Path
-from probing.monitor import KnowledgeCallback
-from tests.probing.monitor.helpers import measured, trainer_of
-folder, benchmark, out = map(Path, sys.argv[1:])
-trainer = trainer_of(folder, out / "training", max_steps=4, per_device_train_batch_size=1)
-trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=2, every_seconds=0.01, save_to=out / "saved"))
-trainer.train()
-if trainer.state.is_world_process_zero:
-    trainer.save_model(out / "trained")
-"""
+    assert in_a_group(tmp_path, together) == [0, 0]
 
 
 @pytest.mark.slow
 def test_a_trainer_with_two_processes_probes_the_weights_that_it_saves(
-    folder: Path, benchmark: Benchmark, bear_folder: object, tmp_path: Path
+    folder: Path, benchmark: Benchmark, tmp_path: Path
 ) -> None:
-    (tmp_path / "train.py").write_text(TRAINING)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr=127.0.0.1"]
-    arguments = ["--nproc-per-node=2", str(tmp_path / "train.py"), str(folder), str(tmp_path / "small"), str(tmp_path)]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [*command, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=200
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    """The processes are told of each other as `torchrun` tells them."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(server.getsockname()[1]), "WORLD_SIZE": "2"}
+
+    def training(rank: int) -> None:
+        os.environ |= address | {"RANK": str(rank), "LOCAL_RANK": str(rank)}
+        trainer = trainer_of(folder, tmp_path / "training", max_steps=4, per_device_train_batch_size=1)
+        assert trainer.args.world_size == 2
+        cadence = {"every_steps": 2, "every_seconds": 0.01}
+        trainer.add_callback(KnowledgeCallback(trainer, benchmark, save_to=tmp_path / "saved", **cadence))
+        trainer.train()
+        if trainer.state.is_world_process_zero:
+            trainer.save_model(tmp_path / "trained")
+
+    assert in_two_processes(training) == [0, 0]
     ours = Result.load(tmp_path / "saved" / "step-4").items
     assert ours.to_json() == probing.run(tmp_path / "trained", benchmark, progress=False).items.to_json()

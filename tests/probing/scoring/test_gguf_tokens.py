@@ -4,13 +4,11 @@ from typing import Any
 
 import gguf
 import pytest
-from tokenizers import Tokenizer, decoders, pre_tokenizers
+from tokenizers import Tokenizer
 from transformers import AutoTokenizer
 
 from probing.errors import BrokenTokenizer
 from probing.scoring.gguf_tokens import UNNAMED_NOTE, follow_gguf
-from probing.scoring.load import load
-from speed.networks import smollm2_file
 from tests.tiny_models import byte_level_bpe, metaspace_unigram
 
 CONTROL, ORDINARY = 3, 1
@@ -135,15 +133,3 @@ def test_a_key_that_cannot_be_followed_is_refused(tmp_path: Path, case: str) -> 
 def test_spaces_that_are_kept_are_kept(tmp_path: Path, write: Any) -> None:
     tokenizer, _ = followed(write(tmp_path, remove_extra_whitespaces=False))
     assert ids(tokenizer, "a  b") != ids(tokenizer, "a b")
-
-
-@pytest.mark.slow
-def test_a_real_file_splits_as_the_tokenizer_that_it_was_made_from() -> None:
-    """SmolLM2's own file has single digits and then bytes, each as GPT-2's."""
-    model = load(str(smollm2_file()), device="cpu")
-    backend = model.tokenizer.backend_tokenizer
-    assert [type(part) for part in backend.pre_tokenizer] == [pre_tokenizers.Digits, pre_tokenizers.ByteLevel]
-    assert isinstance(backend.decoder, decoders.ByteLevel)
-    texts = ["Born in 1969, 12 km away.", "The capital of Norway is Oslo.", "½ of 3²  is ٣"]
-    assert [backend.decode(ids(model.tokenizer, text)) for text in texts] == texts
-    assert len(ids(model.tokenizer, "1969")) == 4

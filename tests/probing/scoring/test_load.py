@@ -14,7 +14,6 @@ from probing.scoring.causal import CausalModel
 from probing.scoring.load import load
 from probing.scoring.masked import MaskedModel
 from probing.template import prompt
-from speed.networks import smollm2_file
 from tests.hub.local_hub import Hub
 from tests.probing.scoring.compare import answers
 from tests.probing.scoring.hybrid_networks import HYBRID
@@ -68,19 +67,6 @@ def test_only_what_loading_needs_is_downloaded(hub: Hub, gpt2: Path) -> None:
     load("org/more", device="cpu")
     assert hub.downloaded("model.safetensors")
     assert not any(map(hub.downloaded, ["pytorch_model.bin", "modeling_own.py", "README.md", "flax_model.msgpack"]))
-
-
-@pytest.mark.slow
-def test_a_gguf_file_of_the_hub_scores_as_the_file_does(hub: Hub, tmp_path: Path) -> None:
-    (tmp_path / "levels").mkdir()
-    (tmp_path / "levels" / smollm2_file().name).symlink_to(smollm2_file())
-    commit = hub.add("org/levels", tmp_path / "levels").commit
-    requests = [(prompt("[X] is in [Y].", "Chad"), ["Africa", "Asia"])]
-    of_file = load(str(smollm2_file()), device="cpu")
-    of_hub = load("gguf:org/levels:q4_1", commit="main", device="cpu")
-    assert (of_hub.card.source, of_hub.card.commit, of_hub.card.revision) == ("gguf", commit, "main")
-    assert [*of_hub.card.files.values()] == [*of_file.card.files.values()]
-    assert answers(of_hub, requests)[0].reduce().tolist() == answers(of_file, requests)[0].reduce().tolist()
 
 
 @pytest.mark.parametrize("name", ["org/none", "none", "not an id", "a/b/c", "../x", "org/"])

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import torch
 from lm_eval.models.huggingface import HFLM
+from tokenizers import decoders, pre_tokenizers
 
 from probing import wrap
 from probing.files.gguf_cache import GIGABYTES
@@ -28,6 +29,7 @@ from probing.start_token import StartToken
 from probing.statements.graph_statements import Sampling, draw
 from probing.template import prompt
 from speed.networks import smollm2_file
+from tests.hub.local_hub import Hub
 from tests.probing.harness.conftest import offline
 from tests.probing.harness.tasks import question_task, responses
 from tests.probing.scoring.compare import CLOSE, answers
@@ -80,6 +82,28 @@ def test_unpacked_it_answers_as_its_file_does(
     request = prompt("The capital of [X] is [Y].", "France"), ["Rome", "Paris", "Oslo"]
     (scores,), (expected,) = (answers(asked, [request]) for asked in (load(str(tmp_path / "unpacked")), model))
     assert (scores.reduce() == expected.reduce()).all()
+
+
+def test_a_file_of_the_hub_is_the_model_of_the_same_local_file(model: AnsweringModel, hub: Hub, tmp_path: Path) -> None:
+    (tmp_path / "levels").mkdir()
+    (tmp_path / "levels" / smollm2_file().name).symlink_to(smollm2_file())
+    commit = hub.add("org/levels", tmp_path / "levels").commit
+    of_hub = load("gguf:org/levels:q4_1", commit="main", device="cpu")
+    assert (of_hub.card.source, of_hub.card.commit, of_hub.card.revision) == ("gguf", commit, "main")
+    assert [*of_hub.card.files.values()] == [*model.card.files.values()]
+    requests = [(prompt("[X] is in [Y].", "Chad"), ["Africa", "Asia"])]
+    assert answers(of_hub, requests)[0].reduce().tolist() == answers(model, requests)[0].reduce().tolist()
+
+
+def test_its_file_splits_as_the_tokenizer_that_it_was_made_from(model: AnsweringModel) -> None:
+    """It has single digits and then bytes, each as GPT-2's."""
+    backend = model.tokenizer.backend_tokenizer
+    assert [type(part) for part in backend.pre_tokenizer] == [pre_tokenizers.Digits, pre_tokenizers.ByteLevel]
+    assert isinstance(backend.decoder, decoders.ByteLevel)
+    texts = ["Born in 1969, 12 km away.", "The capital of Norway is Oslo.", "½ of 3²  is ٣"]
+    ids = model.tokenizer([*texts, "1969"], add_special_tokens=False).input_ids
+    assert [backend.decode(row) for row in ids[:-1]] == texts
+    assert len(ids[-1]) == 4
 
 
 def test_in_half_precision_it_is_scored_with_the_fast_implementation(model: AnsweringModel) -> None:
