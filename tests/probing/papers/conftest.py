@@ -2,11 +2,14 @@
 
 import json
 import shutil
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from probing.catalog import EMBEDDED
+from probing.catalog import EMBEDDED, open_benchmark
+from probing.papers import paper_runs
 from probing.papers.paper_runs import Choices
 from tests.conftest import BearFolder
 from tests.probing.formats.mlama_folder import MlamaFolder, triple
@@ -53,6 +56,14 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def choices(models: tuple[str, ...], data: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Choices:
     out = tmp_path_factory.mktemp("out")
     return Choices(out, models, data, sample=3, device="cpu", corrector="none", progress=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def read_once() -> Iterator[None]:
+    """Read each benchmark once for all exhibits."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paper_runs, "open_benchmark", cache(open_benchmark))
+        yield
 
 
 def _trex(folder: Path) -> Path:

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from probing.papers import paper_runs
 from probing.papers.declarations import NAMES, Exhibit, Paper, Way, models_of, printed_figures, read_paper, sizes
 from probing.papers.exhibits import CHARTS, TEXTS, all_figures, as_latex, paper_table
 from probing.papers.paper_runs import Choices, measure
+from probing.plan import plan
 
 EXHIBITS = [(paper, exhibit) for paper in map(read_paper, NAMES) for exhibit in paper.exhibits]
 IDS = [f"{paper.name} {exhibit.number}" for paper, exhibit in EXHIBITS]
@@ -40,11 +42,22 @@ def small(way: Way) -> Way:
     return replace(way, settings=settings, sampling={**way.sampling, **repetitions})
 
 
+def measured_ways(exhibit: Exhibit) -> tuple[Way, ...]:
+    """Return the ways of one pair of cultures in two languages, and of the first and the last instruction, as small."""
+    chosen = {"pair": ["arab-west"], "language": ["ar", "en"], "instruction": [1, 5]}
+    ways = [
+        way
+        for way in exhibit.ways
+        if all(way.settings.get(name, values[0]) in values for name, values in chosen.items())
+    ]
+    return tuple(map(small, ways or exhibit.ways))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("paper", "exhibit"), EXHIBITS, ids=IDS)
 def test_small_models_fill_every_table_and_figure(paper: Paper, exhibit: Exhibit, choices: Choices) -> None:
     enough = ENOUGH.get(paper.name, choices.sample)
-    measurement = measure(replace(exhibit, ways=tuple(map(small, exhibit.ways))), replace(choices, sample=enough))
+    measurement = measure(replace(exhibit, ways=measured_ways(exhibit)), replace(choices, sample=enough))
     if exhibit.texts:
         assert len(TEXTS[exhibit.texts](measurement.runs)) > 2
         return
@@ -65,6 +78,17 @@ def test_small_models_fill_every_table_and_figure(paper: Paper, exhibit: Exhibit
     assert len(all_figures(exhibit, cells)) == len(cells)
     if exhibit.chart:
         assert len(CHARTS[exhibit.chart](paper, exhibit, cells).data) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("paper", "exhibit"), EXHIBITS, ids=IDS)
+def test_every_way_of_every_table_and_figure_can_be_planned(paper: Paper, exhibit: Exhibit, choices: Choices) -> None:
+    """Thus those as well that are not measured here."""
+    for way in exhibit.ways:
+        if way.settings and not way.sampling:
+            assert plan(
+                paper_runs.open_benchmark(choices.data.get(way.benchmark, way.benchmark)), dict(way.settings)
+            ).parts
 
 
 @pytest.mark.slow
