@@ -92,11 +92,12 @@ def paper_view(request: HttpRequest, name: str) -> HttpResponse:
         raise Http404(f"There is no paper {name!r} here. Those that are: {', '.join(NAMES)}.")
     paper = read_paper(name)
     measured = measured_ways(paper)
+    asked = [exhibit for exhibit in paper.exhibits if exhibit.slug == request.GET.get("table")]
+    files = _files({exhibit: _shown(rows_of(paper, exhibit, measured)) for exhibit in asked}, request)
+    if files and (file := download(request, files)):
+        return file
     everything = {exhibit: rows_of(paper, exhibit, measured) for exhibit in paper.exhibits}
-    # Models without a figure are rows only where one can be measured.
-    rows = {
-        exhibit: [row for row in all_rows if row["metric"] or row["submit"]] for exhibit, all_rows in everything.items()
-    }
+    rows = {exhibit: _shown(all_rows) for exhibit, all_rows in everything.items()}
     reference = page_reference(request, f"paper-{name}", f"The figures of {paper.title}, printed and measured")
     if file := download(request, _files(rows, request)) or reference_file(request, reference):
         return file
@@ -119,6 +120,11 @@ def paper_view(request: HttpRequest, name: str) -> HttpResponse:
         ],
     }
     return render(request, "paper.html", context)
+
+
+def _shown(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that readers see: models without a figure only where one can be measured."""
+    return [row for row in rows if row["metric"] or row["submit"]]
 
 
 def _files(rows: Mapping[Exhibit, list[Row]], request: HttpRequest) -> Files:
