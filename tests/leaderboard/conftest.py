@@ -11,6 +11,7 @@ import pytest
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 from rq import Queue, Worker
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from leaderboard.figures import benchmarks, progress
 from leaderboard.figures.comparisons import compared_results
@@ -64,6 +65,23 @@ def baselines_computed_once() -> Iterator[None]:
     """Compute the baselines of the same benchmark once, not for each test that imports it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(benchmarks, "baseline_scores", remembered(benchmarks.baseline_scores))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def static_files_found_once() -> Iterator[None]:
+    """Look for scripts and styles once, not for each client, which does so before its first request."""
+    found: dict[str, Any] = {}
+    look = WhiteNoiseMiddleware.add_files_from_finders
+
+    def add_files(middleware: WhiteNoiseMiddleware) -> None:
+        if not found:
+            look(middleware)
+            found.update(middleware.files)
+        middleware.files = dict(found)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", add_files)
         yield
 
 
