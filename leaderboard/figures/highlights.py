@@ -80,8 +80,12 @@ def _flips(rows: pd.DataFrame) -> list[Flip]:
     judged = _chosen(rows, FLIP_COLUMNS).dropna(subset=["correct"])
     changing = judged[_differ(judged, "prediction")]
     mixed = _differ(changing, "correct")
-    items = [part for chosen in (mixed, ~mixed) for _, part in changing[chosen].groupby(ITEM, sort=False)]
-    return [_flip(_records(part)) for part in items[:MOST_FLIPS]]
+    ordered = pd.concat([changing[mixed], changing[~mixed]])
+    shown = ordered[ordered.groupby(ITEM, sort=False).ngroup() < MOST_FLIPS]
+    by_item: dict[tuple[Any, ...], list[Row]] = {}
+    for row in _records(shown):
+        by_item.setdefault(tuple(row[name] for name in ITEM), []).append(row)
+    return [_flip(answers) for answers in by_item.values()]
 
 
 def _differ(rows: pd.DataFrame, column: str) -> "pd.Series[bool]":
