@@ -55,7 +55,7 @@ def mixed(*sizes: tuple[int, int]) -> Benchmark:
 
 
 CHEAP_FIRST = ((5, 60), (5, 60), (80, 20), (80, 20))
-MANY = ((5, 15),) * 30 + ((80, 5),) * 30
+MANY = ((5, 15),) * 15 + ((80, 5),) * 15
 MIXED = {
     "cheap first": mixed(*CHEAP_FIRST),
     "cheap last": mixed(*CHEAP_FIRST[::-1]),
@@ -170,7 +170,7 @@ class Writer(FakeModel):
 @pytest.mark.parametrize("kind", ["causal", "masked"])
 def test_cloze(largest_error: Callable[..., float], kind: Kind) -> None:
     model = Writer(card=replace(FAKE_CARD, kind=kind))
-    assert largest_error(model, open_benchmark("geography")) < 0.3
+    assert largest_error(model, open_benchmark("geography"), limit=40) < 0.3
 
 
 @pytest.mark.parametrize("prompting", ["vanilla", "few-shot"])

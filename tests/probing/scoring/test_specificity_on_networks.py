@@ -26,7 +26,7 @@ def shipped() -> Benchmark:
 
 
 def real() -> Benchmark:
-    return open_benchmark(real_data("stest")).select(limit=100)
+    return open_benchmark(real_data("stest")).select(limit=30)
 
 
 @pytest.fixture(scope="module", params=[shipped, pytest.param(real, marks=pytest.mark.slow)])
