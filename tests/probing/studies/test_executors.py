@@ -155,13 +155,13 @@ def test_processes_give_equal_rows_though_one_is_killed(models: list[str], alone
 
 
 @pytest.mark.slow
-def test_dask_gives_equal_rows_though_its_worker_is_killed(models: list[str], alone: Study, tmp_path: Path) -> None:
+def test_dask_gives_equal_rows_though_one_worker_is_killed(models: list[str], alone: Study, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
         with distributed.Client(cluster) as client:
-            (worker,) = client.run(os.getpid).values()
+            (first, *_) = client.run(os.getpid).values()
         out = tmp_path / "out"
-        thread = kill_in_the_middle(out, lambda: psutil.Process(worker))
+        thread = kill_in_the_middle(out, lambda: psutil.Process(first))
         where = f"dask:{cluster.scheduler_address}"
         study = probing.study(models, ["starter"], out=out, executor=where, **QUIET)
         thread.join(1)
