@@ -157,7 +157,7 @@ def test_processes_give_equal_rows_though_one_is_killed(models: list[str], alone
 @pytest.mark.slow
 def test_dask_gives_equal_rows_though_one_worker_is_killed(models: list[str], alone: Study, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         with distributed.Client(cluster) as client:
             (first, *_) = client.run(os.getpid).values()
         out = tmp_path / "out"
