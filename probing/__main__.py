@@ -1,6 +1,7 @@
 """The command line: `python -m probing` with one of the commands that `parser` lists."""
 
 import gc
+import os
 import sys
 from collections.abc import Container, Sequence
 from importlib import import_module
@@ -45,6 +46,8 @@ OLD_COMMANDS = {
     "diversity": "list --cultures=west",
 }
 
+COMPLETION_ASKED = "_ARGCOMPLETE"  # set by the shell where it asks which words can follow
+
 # New objects after which Python looks for garbage. Importing torch and transformers creates more than a million objects
 # that all stay, and searching them again and again takes a sixth of the time to the first batch.
 NEW_OBJECTS_BEFORE_COLLECTION = 50_000
@@ -55,6 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Without arguments, Python also looks for garbage less often.
     """
+    if COMPLETION_ASKED in os.environ:
+        import_module("probing.command_line.completion").complete(parser)
     if arguments is None:
         gc.set_threshold(NEW_OBJECTS_BEFORE_COLLECTION)
     words = _new_words(sys.argv[1:] if arguments is None else list(arguments))

@@ -1,0 +1,31 @@
+"""Completion of commands, arguments and names by the shell: `eval "$(register-python-argcomplete clozeboard)"`."""
+
+import argparse
+import os
+from collections.abc import Callable, Container
+
+from probing.catalog import CATALOG
+from probing.extras import extra_package
+from probing.probes import PROBES
+
+LINE, CURSOR = "COMP_LINE", "COMP_POINT"  # what is typed so far, and the place of the cursor in it
+# Arguments that take a name, or else a file, which the shell completes where no name fits.
+NAMES = {"benchmark": tuple(CATALOG), "slug": tuple(CATALOG), "with": tuple(CATALOG), "probe": tuple(PROBES)}
+
+
+def complete(parser: Callable[[Container[str]], argparse.ArgumentParser]) -> None:
+    """Answer the shell and end the process; `parser` makes the parser with the arguments of some commands."""
+    library = extra_package("argcomplete", "completion", "Completion by the shell")
+    words = os.environ[LINE][: int(os.environ[CURSOR])].split()[1:]
+    main_parser = parser(words[:1])
+    for action in _actions(main_parser):
+        if action.dest in NAMES:
+            vars(action)["completer"] = library.completers.ChoicesCompleter(NAMES[action.dest])
+    library.autocomplete(main_parser)
+
+
+def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """Return the arguments of a parser and of its commands."""
+    actions = list(parser._actions)
+    commands = [action.choices for action in actions if isinstance(action, argparse._SubParsersAction)]
+    return [*actions, *(action for below in commands for command in below.values() for action in command._actions)]
