@@ -38,5 +38,5 @@ def test_without_the_harness_one_sentence_names_the_extra(
 ) -> None:
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
     assert main(["lm-eval", "--model", "clozeboard"]) == 2
-    expected = 'The command lm-eval needs the package lm_eval, which is not installed. Install it: pip install "clozeb'
+    expected = 'The command lm-eval needs the package lm_eval, which is not installed. Install it: pip install -e ".[h'
     assert expected in complaint(capsys)
