@@ -48,6 +48,16 @@ def manage(*arguments: str) -> subprocess.Popen[str]:
 
 
 @contextmanager
+def scheduler() -> Iterator[None]:
+    """Run what has lost jobs put in again every half minute, as beside every worker of a site."""
+    process = manage("rqcron")
+    try:
+        yield
+    finally:
+        kill(process)
+
+
+@contextmanager
 def worker(*options: str) -> Iterator[subprocess.Popen[str]]:
     process = manage("rqworker", *options)
     try:

@@ -27,7 +27,7 @@ from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard.in_process import submit
 from tests.leaderboard.test_redis_server import kill_server
-from tests.leaderboard.workers import PATIENCE, until, worker
+from tests.leaderboard.workers import PATIENCE, scheduler, until, worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ALL = ("measure", "finish", "checks")
@@ -166,10 +166,11 @@ def test_a_worker_outlasts_its_server_and_a_queue_that_was_emptied_and_measures_
         until(lambda: "a" in registered())
         kill_server(data)
         until(lambda: "a" in registered())
-        run = submit("org/causal", small).run
-        redis_server.connection().flushall()
-        until(lambda: "a" in registered())
-        until(lambda: state(run) == Run.State.FINISHED)
+        with scheduler():
+            run = submit("org/causal", small).run
+            redis_server.connection().flushall()
+            until(lambda: "a" in registered())
+            until(lambda: state(run) == Run.State.FINISHED)
         process.terminate()
         output = process.communicate(timeout=PATIENCE)[0]
     assert process.returncode == 0, output
