@@ -1,9 +1,7 @@
 """What is checked of a page in a browser: its layout at three widths, its charts, its focus, and obstacles.
 
-axe runs once in light colours on a wide screen and once in dark colours on a phone, after rows that are like others and
-the drawings of charts have been taken out. Its rule about contrast is the costly one: it looks at every text, on all
-that lies behind it. It therefore leaves out texts that look like one it has seen, on this page or on another: those of
-the same size and colours, within elements of the same colours.
+axe is the costly part, as it looks at every pixel's colours. It therefore runs once in light colours on a wide screen
+and once in dark colours on a phone, after rows that are like others and the drawings of charts have been taken out.
 """
 
 from axe_playwright_python.sync_playwright import Axe
@@ -76,33 +74,7 @@ UNSEEN_FOCUS = """[...document.querySelectorAll("a[href], button, input, select,
     return stop !== document.activeElement || getComputedStyle(stop).outlineStyle === "none" || stop.tabIndex > 0;
   })
   .map((stop) => `no visible focus: ${stop.outerHTML.slice(0, 120)}`)"""
-REST = "() => axe.run({ rules: { 'color-contrast': { enabled: false } } }).then(({ violations }) => violations)"
-CONTRAST = """async (seen) => {
-  const known = new Set(seen);
-  const values = (style, names) => names.map((name) => style.getPropertyValue(name)).join();
-  const behind = (element) => {
-    if (!element) return "";
-    const painted = values(getComputedStyle(element), ["background-color", "background-image", "opacity", "position"]);
-    const nothing = painted === "rgba(0, 0, 0, 0),none,1,static";
-    return behind(element.parentElement) + (nothing ? "" : `>${painted}`);
-  };
-  const name = (element) => `${element.localName}.${element.getAttribute("class") ?? ""}`;
-  const look = (element) => [
-    name(element.parentElement), name(element),
-    values(getComputedStyle(element), ["color", "font-size", "font-weight", "text-shadow"]),
-    Boolean(element.closest(":disabled, [aria-disabled=true], [aria-hidden=true]")),
-    behind(element),
-  ].join();
-  const isText = (node) => node.nodeType === Node.TEXT_NODE && node.data.trim();
-  const unseen = [...document.body.querySelectorAll("*")].filter((element) =>
-    ([...element.childNodes].some(isText) || element.matches("input, select, textarea")) &&
-      element.checkVisibility() && !known.has(look(element)));
-  if (!unseen.length) return [[], []];
-  const options = { runOnly: ["color-contrast"], elementRef: true, resultTypes: ["violations", "passes"] };
-  const { violations, passes } = await axe.run({ include: unseen }, options);
-  const decided = [...violations, ...passes].flatMap((rule) => rule.nodes.map((node) => look(node.element)));
-  return [violations.map(({ id, nodes }) => ({ id, nodes: [{ html: nodes[0].html }] })), decided];
-}"""
+AXE = "() => axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)"
 
 
 def prepare(context: BrowserContext) -> None:
@@ -124,11 +96,10 @@ def listen(page: Page, site: str) -> list[str]:
     return breaches
 
 
-def faults(page: Page, address: str, seen: set[str], highest: int | None = None) -> list[str]:
+def faults(page: Page, address: str, highest: int | None = None) -> list[str]:
     """Return what is wrong with a page, beginning with its layout on a wide screen in light colours.
 
-    `seen`: looks of texts whose contrast is known, to which those of this page are added. `highest`: how many pixels
-    the page may have on a wide screen.
+    `highest`: how many pixels it may have there.
     """
     page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": WIDE, "height": 800})
@@ -142,8 +113,8 @@ def faults(page: Page, address: str, seen: set[str], highest: int | None = None)
     charts: list[str] = page.evaluate(HEIGHTS)
     widths = [fault for width in (WIDE, ZOOMED, PHONE) for fault in width_faults(page, width)]
     page.evaluate(THIN)
-    on_phone = obstacles(page, "dark", PHONE, seen)
-    on_wide_screen = obstacles(page, "light", WIDE, seen)
+    on_phone = obstacles(page, "dark", PHONE)
+    on_wide_screen = obstacles(page, "light", WIDE)
     return layout + charts + widths + on_phone + on_wide_screen + page.evaluate(UNSEEN_FOCUS)
 
 
@@ -159,10 +130,8 @@ def width_faults(page: Page, width: int) -> list[str]:
     return [f"{width} px, {fault}" for fault in (*cut, *wide)]
 
 
-def obstacles(page: Page, scheme: str, width: int, seen: set[str]) -> list[str]:
+def obstacles(page: Page, scheme: str, width: int) -> list[str]:
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 740})
-    contrast, decided = page.evaluate(CONTRAST, sorted(seen))
-    seen.update(decided)
-    violations = page.evaluate(REST) + contrast
+    violations = page.evaluate(AXE)
     return [f"{scheme} {width}, {rule['id']}: {rule['nodes'][0]['html'][:160]}" for rule in violations]

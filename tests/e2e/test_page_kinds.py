@@ -65,10 +65,9 @@ def test_no_kind_of_page_has_a_fault_of_layout_or_an_obstacle(
         prepare(context)
         page = context.new_page()
         breaches = listen(page, site.url)
-        seen: set[str] = set()
         for name, address in addresses.items():
             with subtests.test(name):
-                assert faults(page, address, seen, HIGHEST.get(name.partition("-")[0])) == []
+                assert faults(page, address, HIGHEST.get(name.partition("-")[0])) == []
                 assert breaches == []
 
 
