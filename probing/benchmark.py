@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from probing.errors import BadBenchmark, BadInput
 from probing.question_rows import BEHIND, Row, RowFault, questions, refuse_columns
 from probing.template import SUBJECT_SLOT
+
+if TYPE_CHECKING:  # reading a benchmark should not wait for pandas
+    import pandas as pd
 
 # The columns that identify a row of a result: its relation's label, its template's number, its item's index.
 ROW_KEY = ["relation", "template", "index"]
@@ -174,7 +175,7 @@ class Benchmark:
         return f"<Benchmark {self.slug} {self.version}: {sizes}, probe {self.probe}>"
 
     @classmethod
-    def from_frame(cls, frame: pd.DataFrame, slug: str = "questions") -> "Benchmark":
+    def from_frame(cls, frame: "pd.DataFrame", slug: str = "questions") -> "Benchmark":
         """Return the questions of a table, one in each row, with the columns that a file of questions has.
 
         The columns are `prompt`, or `template` and `subject`; `answer`; and, where they are wanted, `options`,
@@ -277,26 +278,28 @@ def benchmark_of(
     Its digest is that of its questions, so that it does not depend on the kind of file. The index of an item is the
     number of its row, from 0.
     """
-    asked = questions(rows, name)
+    all_questions = questions(rows, name)
     by_relation: dict[str, dict[int, dict[str, Any]]] = {}
-    for index, question in enumerate(asked):
+    for index, question in enumerate(all_questions):
         by_relation.setdefault(question["relation"], {})[index] = question
-    sha = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    sha = hashlib.sha256(json.dumps(all_questions, sort_keys=True).encode()).hexdigest()
     relations = tuple(_relation_of(relation, group, name) for relation, group in by_relation.items())
     return Benchmark(slug, sha[:12], sha, relations, files=files)
 
 
-def _relation_of(relation: str, asked: Mapping[int, Mapping[str, Any]], name: str) -> Relation:
+def _relation_of(relation: str, own_questions: Mapping[int, Mapping[str, Any]], name: str) -> Relation:
     """Return a relation whose template is its first question's; questions with another one have their own wording."""
-    pooled = [answer for question in asked.values() if not question["options"] for answer in question["answers"]]
+    pooled = [
+        answer for question in own_questions.values() if not question["options"] for answer in question["answers"]
+    ]
     if pooled and len(set(pooled)) == 1:
         message = f"{name}: all answers of the relation {relation} without options are {pooled[0]!r:.80}."
         raise BadBenchmark(message, "Add the column options, or questions with other answers.")
-    listed = (option for question in asked.values() for option in question["options"])
+    listed = (option for question in own_questions.values() for option in question["options"])
     places = {option: place for place, option in enumerate(dict.fromkeys(pooled or listed))}
-    usual = next((q["template"] for q in asked.values() if SUBJECT_SLOT in q["template"]), BEHIND)
+    usual = next((q["template"] for q in own_questions.values() if SUBJECT_SLOT in q["template"]), BEHIND)
     items = []
-    for index, question in asked.items():
+    for index, question in own_questions.items():
         own = {option: place for place, option in enumerate(question["options"])} or places
         template, subject = question["template"], question["subject"]
         items.append(

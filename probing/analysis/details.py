@@ -4,7 +4,7 @@ Rows of a large run have several values for each of millions of options. Each ro
 while the rows of its relation are in memory, and the scores are computed from the condensed rows of all relations.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import pandas as pd
 
@@ -30,7 +30,7 @@ CURVE_TITLES = {
 # The columns that only condensed rows have.
 FIGURES = frozenset({OPTIONS, ALL_EXACT, TIED, *CONFIDENCES, *BIAS_METRICS})
 # Columns that no score is computed from.
-UNSCORED = ("subject", "subject_id", "statement", "prediction_label", "best", "margin", "demonstrations")
+UNSCORED = ("subject", "subject_id", "statement", "prediction_label", "best", "margin", "demonstrations", "prompt")
 
 
 def detail_scores(rows: pd.DataFrame, dimensions: Iterable[str] = ()) -> pd.DataFrame:
@@ -48,18 +48,32 @@ def without_details(scores: pd.DataFrame) -> pd.DataFrame:
     return scores[~scores["metric"].isin(DETAIL_METRICS)]
 
 
-def detail_tables(rows: pd.DataFrame, scores: pd.DataFrame) -> list[tuple[str, pd.DataFrame, bool]]:
+def detail_tables(
+    rows: pd.DataFrame, scores: pd.DataFrame, *, with_long: bool = True
+) -> list[tuple[str, pd.DataFrame, bool]]:
     """Return the tables of a result's details, for its rows and its tidy scores; none for a probe without options.
 
-    Each has a title in front, and at the end whether it is so long that it is printed only on request. Tables that are
-    computed from rows are left out where there are none.
+    Each has a title in front, and at the end whether it is long. `with_long`: make the long ones as well, which takes
+    seconds for a large result.
     """
     overall = scores[scores["dimension"] == OVERALL]
     tables = [
         (title, overall.loc[overall["metric"].isin(metrics), ["metric", "value", "n", "low", "high"]], False)
         for title, metrics in OVERALL_TABLES.items()
     ]
-    metrics = set(overall["metric"])
+    if with_long:
+        tables += _long_tables(rows, scores, set(overall["metric"]))
+    return [entry for entry in tables if len(entry[1])]
+
+
+def _long_tables(
+    rows: pd.DataFrame, scores: pd.DataFrame, metrics: Collection[str]
+) -> list[tuple[str, pd.DataFrame, bool]]:
+    """Return the long tables of `detail_tables`; those that are computed from rows are left out where there are none.
+
+    `metrics`: those that have an overall score.
+    """
+    tables: list[tuple[str, pd.DataFrame, bool]] = []
     if FLIPS in metrics and len(rows):
         tables.append(("accuracy by relation and template", wordings(rows), True))
         if all_exact(rows):
@@ -72,7 +86,7 @@ def detail_tables(rows: pd.DataFrame, scores: pd.DataFrame) -> list[tuple[str, p
     for title, dimension in CURVE_TITLES.items():
         curve = scores.loc[scores["dimension"] == dimension, ["metric", "group", "value", "n", "low", "high"]]
         tables.append((title, curve, True))
-    return [entry for entry in tables if len(entry[1])]
+    return tables
 
 
 def needs_full_run(rows: pd.DataFrame) -> bool:

@@ -3,14 +3,16 @@
 import argparse
 import os
 from collections.abc import Callable, Container
+from functools import partial
+from importlib import import_module
+from typing import Any
 
-from probing.catalog import CATALOG
 from probing.extras import extra_package
-from probing.probes import PROBES
 
 LINE, CURSOR = "COMP_LINE", "COMP_POINT"  # what is typed so far, and the place of the cursor in it
-# Arguments that take a name, or else a file, which the shell completes where no name fits.
-NAMES = {"benchmark": tuple(CATALOG), "slug": tuple(CATALOG), "with": tuple(CATALOG), "probe": tuple(PROBES)}
+BENCHMARKS, PROBES = "probing.catalog:CATALOG", "probing.probes:PROBES"
+# Arguments that take a name, or else a file, which the shell completes where no name fits, and where the names are.
+NAMES = {"benchmark": BENCHMARKS, "slug": BENCHMARKS, "with": BENCHMARKS, "probe": PROBES}
 
 
 def complete(parser: Callable[[Container[str]], argparse.ArgumentParser]) -> None:
@@ -20,8 +22,14 @@ def complete(parser: Callable[[Container[str]], argparse.ArgumentParser]) -> Non
     main_parser = parser(words[:1])
     for action in _actions(main_parser):
         if action.dest in NAMES:
-            vars(action)["completer"] = library.completers.ChoicesCompleter(NAMES[action.dest])
+            vars(action)["completer"] = partial(_names, NAMES[action.dest])
     library.autocomplete(main_parser)
+
+
+def _names(place: str, **line: Any) -> list[str]:
+    """Return the names that are at a place, whose module is imported only where they are asked for."""
+    module, name = place.split(":")
+    return list(getattr(import_module(module), name))
 
 
 def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:

@@ -119,10 +119,9 @@ def precision_table(result: Result, text: str) -> pd.DataFrame:
 
 def print_details(result: Result, with_long: bool) -> None:
     """Print what the figures hide, with `with_long` the long tables as well."""
-    for title, table, is_long in detail_tables(result.items, result.scores):
-        if with_long or not is_long:
-            print(f"\n{title}")
-            print_table(result.with_labels(table) if "option" in table else table)
+    for title, table, _ in detail_tables(result.items, result.scores, with_long=with_long):
+        print(f"\n{title}")
+        print_table(result.with_labels(table) if "option" in table else table)
     if needs_full_run(result.items):
         print(f"\n{FULL_RUN_NEEDED}")
 
