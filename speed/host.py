@@ -9,7 +9,8 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,9 +27,8 @@ from probing.scoring.causal import CausalModel
 from probing.scoring.hf_model import FAST
 from probing.scoring.prefix_tree import PackedRow, PrefixTree
 from probing.scoring.tree_passes import TreePasses
-from probing.template import prompt
 from speed.networks import LoadedNetwork, load_network
-from speed.work import bear
+from speed.work import bear, requests
 
 ROUNDS, MOST = 3, 3.0
 # The steps, each with the function that does it. The rest of the time goes into rows.
@@ -64,23 +64,16 @@ def main(benchmark: Benchmark | None = None, network: LoadedNetwork | None = Non
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     benchmark = benchmark or bear() or open_benchmark("starter")
     network = network or load_network("causal")
-    texts = [
-        prompt(relation.templates[0], item.subject).fill(option).text
-        for relation in benchmark.relations
-        for item in relation.items
-        for option in relation.options_of(item)
-    ]
+    texts = [blank.fill(option).text for blank, options in requests(benchmark) for option in options]
     rounds = [(_floor(network, texts), _host_time(network, benchmark)) for _ in range(ROUNDS)]
-    floor, (whole, steps) = (
-        min(floor for floor, _ in rounds),
-        min((host for _, host in rounds), key=lambda host: host[0]),
-    )
-    each = 1e6 / len(texts)  # from seconds to microseconds for each statement
+    floor = min(floor for floor, _ in rounds)
+    whole, steps = min((host for _, host in rounds), key=itemgetter(0))
+    per_statement = 1e6 / len(texts)  # from seconds to microseconds
     print(f"{len(texts):,} statements of {benchmark.slug}; microseconds of the processor for each:")
-    print(f"  floor: {floor * each:.1f}")
+    print(f"  floor: {floor * per_statement:.1f}")
     for step, seconds in {**steps, "rows": whole - sum(steps.values())}.items():
-        print(f"  {step}: {seconds * each:.1f}")
-    print(f"  all: {whole * each:.1f}, {whole / floor:.1f} floors (at most {MOST:.0f})")
+        print(f"  {step}: {seconds * per_statement:.1f}")
+    print(f"  all: {whole * per_statement:.1f}, {whole / floor:.1f} floors (at most {MOST:.0f})")
     return int(whole > MOST * floor)
 
 
@@ -115,16 +108,10 @@ def _timed() -> Iterator[dict[str, float]]:
 
         return counted
 
-    patches = [
-        mock.patch.object(owner, name, counting(step, getattr(owner, name))) for step, (owner, name) in STEPS.items()
-    ]
-    for patch in patches:
-        patch.start()
-    try:
+    with ExitStack() as patches:
+        for step, (owner, name) in STEPS.items():
+            patches.enter_context(mock.patch.object(owner, name, counting(step, getattr(owner, name))))
         yield steps
-    finally:
-        for patch in patches:
-            patch.stop()
 
 
 if __name__ == "__main__":

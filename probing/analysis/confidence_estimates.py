@@ -34,38 +34,39 @@ def confidence_estimates(rows: pd.DataFrame, votes: int = VOTES) -> pd.DataFrame
     the number of wordings.
     """
     probabilities = confidences(rows)
-    asked = rows[[*ITEM, "template", "prediction", "correct"]].assign(
+    outcomes = rows[[*ITEM, "template", "prediction", "correct"]].assign(
         base=probabilities[MAX_SOFTMAX], margin=probabilities[MARGIN]
     )
-    asked = asked.sort_values("template", kind="stable").reset_index(drop=True)
-    first = asked[asked["template"] == asked["template"].min()]
+    outcomes = outcomes.sort_values("template", kind="stable").reset_index(drop=True)
+    first = outcomes[outcomes["template"] == outcomes["template"].min()]
     tables = [first.assign(estimate=name, confidence=first[name]) for name in ("base", "margin")]
-    wordings = asked["template"].nunique()
+    wordings = outcomes["template"].nunique()
     if wordings > 1:
-        answers = asked.groupby([*ITEM, "prediction"], sort=False)
-        asked = asked.assign(total=answers["base"].transform("sum"), votes=answers["base"].transform("size"))
-        for rule, chosen in _chosen_answers(asked, votes).items():
+        answers = outcomes.groupby([*ITEM, "prediction"], sort=False)
+        outcomes = outcomes.assign(total=answers["base"].transform("sum"), votes=answers["base"].transform("size"))
+        for rule, chosen in _chosen_answers(outcomes, votes).items():
             for name, column in (("average", "total"), ("consistency", "votes")):
                 tables.append(chosen.assign(estimate=f"{name}_{rule}", confidence=chosen[column] / wordings))
     estimates: pd.DataFrame = pd.concat(tables, ignore_index=True)[ESTIMATE_COLUMNS]
     return estimates
 
 
-def _chosen_answers(asked: pd.DataFrame, votes: int) -> dict[str, pd.DataFrame]:
+def _chosen_answers(outcomes: pd.DataFrame, votes: int) -> dict[str, pd.DataFrame]:
     """Return for each rule one row of each item, which gives the chosen answer."""
-    items = asked.groupby(ITEM, sort=False)
-    by_votes: pd.DataFrame = asked.loc[items["votes"].idxmax()]
+    items = outcomes.groupby(ITEM, sort=False)
     most = items["votes"].transform("max")
-    rivals = asked[asked["votes"] == most].groupby(ITEM)["prediction"].nunique()
-    undecided = (by_votes["votes"] < votes) | (rivals.loc[list(map(tuple, by_votes[ITEM].to_numpy()))] > 1).to_numpy()
+    # Each answer with the most votes has as many rows, so that there are more of them where several answers lead.
+    leading = (outcomes["votes"] == most).groupby([outcomes[name] for name in ITEM], sort=False).transform("sum")
+    by_votes: pd.DataFrame = outcomes.loc[items["votes"].idxmax()]
+    undecided = ((most < votes) | (leading > most))[by_votes.index]
     return {
         "vote": by_votes.assign(
             correct=by_votes["correct"] & ~undecided,
             votes=by_votes["votes"].mask(undecided, 0),
             total=by_votes["total"].mask(undecided, 0.0),
         ),
-        "min": asked.loc[items["base"].idxmin()],
-        "max": asked.loc[items["base"].idxmax()],
+        "min": outcomes.loc[items["base"].idxmin()],
+        "max": outcomes.loc[items["base"].idxmax()],
     }
 
 

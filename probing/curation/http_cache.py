@@ -129,7 +129,6 @@ class HttpCache:
         that `read` rejects with a ValueError are asked again; an answer that it takes is stored if `keep` is set.
         Raises `QueryTimedOut` after the second timeout at the server, and `SourceUnavailable` after the last attempt.
         """
-        extra_package("urllib3", "curation", ASKING)
         policy = import_module("probing.curation.polite_retry").PoliteRetry
         retry = policy(total=self.attempts - 1, backoff_factor=self.first_pause)
         problems: list[str] = []
