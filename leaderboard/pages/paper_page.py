@@ -92,8 +92,8 @@ def paper_view(request: HttpRequest, name: str) -> HttpResponse:
         raise Http404(f"There is no paper {name!r} here. Those that are: {', '.join(NAMES)}.")
     paper = read_paper(name)
     measured = measured_ways(paper)
-    asked = [exhibit for exhibit in paper.exhibits if exhibit.slug == request.GET.get("table")]
-    files = _files({exhibit: _shown(rows_of(paper, exhibit, measured)) for exhibit in asked}, request)
+    named = [exhibit for exhibit in paper.exhibits if exhibit.slug == request.GET.get("table")]
+    files = _files({exhibit: _shown(rows_of(paper, exhibit, measured)) for exhibit in named}, request)
     if files and (file := download(request, files)):
         return file
     everything = {exhibit: rows_of(paper, exhibit, measured) for exhibit in paper.exhibits}

@@ -43,8 +43,8 @@ def canary_of(files: Iterable[Path]) -> str:
     """Return the canary that the files carry; empty where there is none."""
     for path in files:
         with path.open("rb") as file:
-            if found := IN_FILE.search(file.read(FIRST_RECORD)):
-                return found[1].decode()
+            if match := IN_FILE.search(file.read(FIRST_RECORD)):
+                return match[1].decode()
     return ""
 
 

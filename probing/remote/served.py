@@ -235,8 +235,8 @@ class ServedModel:
             self.usage.notes.append(way.note)
         blank = str(self.tokenizer.eos_token or "")
 
-        def scores(asked: Iterator[Request]) -> Iterator[OptionScores | TooLong]:
-            for window in windows(asked, encoder, blank, scoring.span):
+        def scores(rendered_requests: Iterator[Request]) -> Iterator[OptionScores | TooLong]:
+            for window in windows(rendered_requests, encoder, blank, scoring.span):
                 yield from self._score_window(window, way)
 
         rendered = (in_chat(self.card, self.tokenizer, request) for request in requests)

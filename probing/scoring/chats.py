@@ -57,12 +57,12 @@ def with_prompts(requests: Iterable[Request], score: Score, encoder: Encoder) ->
     start = encoder.tokenizer.decode(list(encoder.start))
     waiting: deque[Prompt] = deque()
 
-    def asked() -> Iterator[Request]:
+    def noted_requests() -> Iterator[Request]:
         for prompt, options in requests:
             waiting.append(prompt)
             yield prompt, options
 
-    for scores in score(asked()):
+    for scores in score(noted_requests()):
         statement = waiting.popleft().fill(BLANK_TEXT)
         before = statement.context if statement.begun else start + statement.context
         yield scores if isinstance(scores, TooLong) else replace(scores, prompt=before + statement.text)

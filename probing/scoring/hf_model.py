@@ -273,8 +273,8 @@ class HFModel(ABC):
         if self.kind == "masked" and scoring.pll == "whole_answer" and scoring.span == "answer":
             encoder = encoder.apart()
 
-        def scores(asked: Iterator[Request]) -> Iterator[OptionScores | TooLong]:
-            for window in windows(asked, encoder, self.blank, scoring.span, shared=self.shared):
+        def scores(rendered_requests: Iterator[Request]) -> Iterator[OptionScores | TooLong]:
+            for window in windows(rendered_requests, encoder, self.blank, scoring.span, shared=self.shared):
                 self._note_unknown(window)
                 yield from self._score_fitting(window, scoring)
 

@@ -62,13 +62,13 @@ def score(
         >>> best = table.loc[table.groupby("prompt")["log_prob"].idxmax(), "label"]  # what the model answers
     """
     texts = list(checked_sentences(prompts, "Prompt"))
-    requests = [_request(number, text) for number, text in enumerate(texts)]
-    asked = list(zip(requests, _options_of(options, len(texts)), strict=True))
+    filled = [_prompt(number, text) for number, text in enumerate(texts)]
+    requests = list(zip(filled, _options_of(options, len(texts)), strict=True))
     loaded = opened(ModelSource(model, tokenizer, commit, device, batch_tokens), dtype, pll, start)
     rows: list[tuple[Any, ...]] = []
     with without_panics(loaded.card.id), loaded.scoring_state():
-        answers = loaded.score(iter(asked), Scoring(pll=pll))
-        for number, ((prompt, labels), scores) in enumerate(zip(asked, answers, strict=True)):
+        answers = loaded.score(iter(requests), Scoring(pll=pll))
+        for number, ((prompt, labels), scores) in enumerate(zip(requests, answers, strict=True)):
             if isinstance(scores, TooLong):
                 warn(f"Prompt {number} is left out: {scores.message}", stacklevel=2)
             else:
@@ -76,7 +76,7 @@ def score(
     return pd.DataFrame(rows, columns=[*COLUMNS]).astype(COLUMNS)
 
 
-def _request(number: int, text: str) -> Prompt:
+def _prompt(number: int, text: str) -> Prompt:
     if text.count(ANSWER_SLOT) > 1:
         raise BadInput(f"Prompt {number} has {ANSWER_SLOT} more than once.", "Leave one, where the options stand.")
     return Prompt(tuple(with_answer_slot(text).split(ANSWER_SLOT)), verbatim=True)

@@ -71,14 +71,14 @@ def baselines_computed_once() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def static_files_found_once() -> Iterator[None]:
     """Look for scripts and styles once, not for each client, which does so before its first request."""
-    found: dict[str, Any] = {}
+    known_files: dict[str, Any] = {}
     look = WhiteNoiseMiddleware.add_files_from_finders
 
     def add_files(middleware: WhiteNoiseMiddleware) -> None:
-        if not found:
+        if not known_files:
             look(middleware)
-            found.update(middleware.files)
-        middleware.files = dict(found)
+            known_files.update(middleware.files)
+        middleware.files = dict(known_files)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", add_files)

@@ -200,8 +200,8 @@ def test_no_header_is_an_error_of_the_site(visitor: Client, site: Site, subtests
         *((name, values, contents) for name, values in CONTENT_HEADERS.items()),
         *((name, values, ("/", "/submit/", "/api/v1/models", "/healthz")) for name, values in HEADERS.items()),
     ]
-    for name, values, asked in by_header:
-        for address in asked:
+    for name, values, addresses in by_header:
+        for address in addresses:
             with subtests.test(f"{name} {address}"):
                 for value in values:
                     response = visitor.get(address, headers={name: value})

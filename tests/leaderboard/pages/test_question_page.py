@@ -124,8 +124,8 @@ def test_the_page_of_a_run_shows_the_whole_prompt_where_it_is_stored(
 ) -> None:
     address, read = f"{ADDRESS}?run={answered.first.pk}", item_rows.of_item
     assert "The whole prompt" not in client.get(address).content.decode()
-    asked = {"prompt": "<s>Egypt is located in ____."}
-    with_prompts = lambda *item: {number: row | asked for number, row in read(*item).items()}  # noqa: E731
+    columns = {"prompt": "<s>Egypt is located in ____."}
+    with_prompts = lambda *item: {number: row | columns for number, row in read(*item).items()}  # noqa: E731
     monkeypatch.setattr(item_rows, "of_item", with_prompts)
     assert "&lt;s&gt;Egypt is located in ____." in client.get(address).content.decode()
 

@@ -79,10 +79,10 @@ def test_estimates_are_those_of_a_loop_over_items(votes: int) -> None:
     items = (generator.normal(size=(60, 1, 3)) + generator.normal(size=(60, 5, 3))).round(1).tolist()
     estimates = confidence_estimates(rows_of(items).sample(frac=1, random_state=0), votes)
     expected = {(index, name): own for index, item in enumerate(items) for name, own in obvious(item, votes)}
-    found = {(row.index_, row.estimate): (row.confidence, row.correct) for row in renamed(estimates)}
-    assert {key: found[key][1] for key in expected} == {key: correct for key, (_, correct) in expected.items()}
+    actual = {(row.index_, row.estimate): (row.confidence, row.correct) for row in renamed(estimates)}
+    assert {key: actual[key][1] for key in expected} == {key: correct for key, (_, correct) in expected.items()}
     for key, (confidence, _) in expected.items():
-        assert found[key][0] == pytest.approx(confidence, abs=1e-9)
+        assert actual[key][0] == pytest.approx(confidence, abs=1e-9)
 
 
 def renamed(estimates: pd.DataFrame) -> Iterator[Any]:

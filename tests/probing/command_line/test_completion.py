@@ -33,14 +33,14 @@ def test_a_file_is_left_to_the_shell(tmp_path: Path) -> None:
 def completed(line: str, folder: Path) -> set[str]:
     """Return the completions of a line, as the shell asks for them."""
     answer = folder / "completions"
-    asked = {
+    question = {
         "COMP_LINE": line,
         "COMP_POINT": str(len(line)),
         "COMP_TYPE": "9",
         "_ARGCOMPLETE": "1",
         "_ARGCOMPLETE_IFS": "\n",
     }
-    environment = {**os.environ, **asked, "_ARGCOMPLETE_STDOUT_FILENAME": str(answer)}
+    environment = {**os.environ, **question, "_ARGCOMPLETE_STDOUT_FILENAME": str(answer)}
     subprocess.run([sys.executable, "-m", "probing"], env=environment, check=True, timeout=60)
     return {word.strip() for word in answer.read_text().split("\n") if word.strip()}
 

@@ -374,7 +374,7 @@ def test_all_three_pairs_have_all_predicates_and_are_the_same_byte_for_byte(
     pairs = tuple(map(known_pair, ("arab-west", "asia-west", "south-america-west")))
     source = serve(whole_world())
     few = ("P36", "P19", "P106")  # of a country, of a place in it, and with superclasses
-    assert made_alike(source, lambda asked, folder: curated(asked, folder, *few, pairs=pairs[:1]))
+    assert made_alike(source, lambda wikidata, folder: curated(wikidata, folder, *few, pairs=pairs[:1]))
     benchmark = FORMATS["dlama"](curated(source, tmp_path / "whole", pairs=pairs))
     assert len(benchmark.relations) == 20 * 3 * 2 * 2
     native = next(relation for relation in benchmark.relations if relation.id == "P103.arab-west.en")

@@ -45,13 +45,13 @@ def test_it_has_the_examples_before_the_statement(model: CausalModel) -> None:
 
 
 def test_it_has_the_chat_as_the_template_writes_it(model: CausalModel) -> None:
-    asked = "[user] Fill in the blank: Peru lies in ____.\n[assistant] ____"
-    assert prompts(model, chat=True)[0] == asked
+    chat = "[user] Fill in the blank: Peru lies in ____.\n[assistant] ____"
+    assert prompts(model, chat=True)[0] == chat
 
 
 def test_of_an_answer_by_generation_it_is_the_text_that_was_continued(model: CausalModel) -> None:
-    asked = "[user] Fill in the blank: Peru lies in ____.\n[assistant]"
-    assert prompts(model, probe="answering", tokens=1)[0].endswith(asked)
+    chat = "[user] Fill in the blank: Peru lies in ____.\n[assistant]"
+    assert prompts(model, probe="answering", tokens=1)[0].endswith(chat)
 
 
 def test_a_model_without_tokens_leaves_the_column_out() -> None:

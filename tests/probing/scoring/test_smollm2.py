@@ -80,7 +80,7 @@ def test_unpacked_it_answers_as_its_file_does(
     monkeypatch.setattr(networks, "load_network", lambda *source: model.network)  # to read it again takes long
     networks.unpack_gguf(str(smollm2_file()), tmp_path / "unpacked")
     request = prompt("The capital of [X] is [Y].", "France"), ["Rome", "Paris", "Oslo"]
-    (scores,), (expected,) = (answers(asked, [request]) for asked in (load(str(tmp_path / "unpacked")), model))
+    (scores,), (expected,) = (answers(one, [request]) for one in (load(str(tmp_path / "unpacked")), model))
     assert (scores.reduce() == expected.reduce()).all()
 
 

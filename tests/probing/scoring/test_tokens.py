@@ -289,7 +289,7 @@ class OwnCalls(PreTrainedTokenizerFast):
     """A tokenizer whose class reads texts in a way of its own: in lower case."""
 
     def _encode_plus(self, text: Any, *arguments: Any, **named: Any) -> Any:
-        return super()._encode_plus([each.lower() for each in text], *arguments, **named)
+        return super()._encode_plus([sentence.lower() for sentence in text], *arguments, **named)
 
 
 @pytest.mark.parametrize("special_tokens", [True, False])

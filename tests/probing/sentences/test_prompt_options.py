@@ -29,9 +29,9 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 def test_scores_are_those_of_multiple_choice(model: HFModel) -> None:
     table = probing.score(model, PROMPTS, LABELS)
     rows = [{"prompt": prompt, "answer": LABELS[0], "options": LABELS} for prompt in PROMPTS]
-    asked = probing.run(model, Benchmark.from_frame(pd.DataFrame(rows)), progress=False).items
-    np.testing.assert_allclose(table["log_prob"], np.concatenate(asked["scores"]), atol=1e-5)
-    assert table["tokens"].tolist() == np.concatenate(asked["tokens"]).tolist()
+    rows_of_run = probing.run(model, Benchmark.from_frame(pd.DataFrame(rows)), progress=False).items
+    np.testing.assert_allclose(table["log_prob"], np.concatenate(rows_of_run["scores"]), atol=1e-5)
+    assert table["tokens"].tolist() == np.concatenate(rows_of_run["tokens"]).tolist()
 
 
 def test_there_is_a_row_for_each_option_of_each_prompt() -> None:
