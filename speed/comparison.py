@@ -21,8 +21,9 @@ import speed.peers
 from probing.arrays import Ids
 from probing.benchmark import Benchmark
 from probing.files.gguf_cache import cache_folder
+from probing.scoring.encoded import Encoded
 from probing.scoring.masked import hidden_with
-from probing.scoring.tokens import Encoded, Encoder
+from probing.scoring.tokens import Encoder
 from speed.networks import LoadedNetwork
 from speed.peers.protocol import Item, Job, System
 from speed.stored_results import CHECKOUT

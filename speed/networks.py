@@ -29,8 +29,9 @@ from transformers.utils import logging
 from probing.errors import ModelNotFound
 from probing.files.folders import new_folder
 from probing.language_model import Request
+from probing.scoring.encoded import Encoded
 from probing.scoring.load import load
-from probing.scoring.tokens import Encoded, Encoder
+from probing.scoring.tokens import Encoder
 from speed.work import true_statements, workload
 
 NetworkKind = Literal["causal", "masked"]

@@ -25,9 +25,10 @@ from probing.language_model import Continuation, ModelCard, OptionScores, Reques
 from probing.model_source import SERVED
 from probing.remote.connection import EXAMPLE, Connection, NotWelcome, SiteRefused
 from probing.scoring.chats import in_chat, with_prompts
+from probing.scoring.encoded import Encoded
 from probing.scoring.hf_model import by_prompt
 from probing.scoring.networks import load_tokenizer_alone
-from probing.scoring.tokens import Encoded, Encoder, Window, chosen_start, facts_of, unknown, windows
+from probing.scoring.tokens import Encoder, Window, chosen_start, facts_of, unknown, windows
 from probing.start_token import AUTO
 from probing.template import Prompt, Statement
 

@@ -17,12 +17,13 @@ from probing.errors import UnsupportedModel
 from probing.language_model import OptionScores, Scoring
 from probing.scoring import reference
 from probing.scoring.batching import is_out_of_memory, layer_configs, out_of_memory_explained
+from probing.scoring.encoded import Encoded
 from probing.scoring.hf_model import REFUSALS, BlankInput, by_prompt
 from probing.scoring.prefix_tree import KVCache, PackedBatch, PackedRow, PrefixTree
 from probing.scoring.pruning import OptionPruning, decide
 from probing.scoring.state_passes import StatePasses
 from probing.scoring.tensors import computed_values, token_log_probs
-from probing.scoring.tokens import Encoded, Window
+from probing.scoring.tokens import Window
 from probing.scoring.tree_passes import TreePasses, TreeRounds
 from probing.scoring.verbs import AnsweringModel
 

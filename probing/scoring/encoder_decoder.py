@@ -20,12 +20,13 @@ from probing.errors import BadConfig, TooLong, UnsupportedModel
 from probing.language_model import Continuation, OptionScores, Scoring, Verb
 from probing.scoring import reference
 from probing.scoring.batching import out_of_memory_explained
+from probing.scoring.encoded import Encoded
 from probing.scoring.generation import TEXTS_PER_WINDOW, continuation, end_tokens, refuse_non_finite
 from probing.scoring.hf_model import REFUSALS, BlankInput, by_prompt
 from probing.scoring.network_state import in_scoring_state
 from probing.scoring.spans import DecoderInput, SpanEncoder, span_encoder
 from probing.scoring.tensors import computed_values, token_log_probs
-from probing.scoring.tokens import Encoded, Encoder, Window
+from probing.scoring.tokens import Encoder, Window
 from probing.scoring.verbs import AnsweringModel
 from probing.template import Prompt
 

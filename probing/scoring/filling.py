@@ -9,10 +9,11 @@ import torch
 from probing.arrays import Ids, Ints
 from probing.errors import TooLong
 from probing.language_model import BlankDistribution, Request
+from probing.scoring.encoded import Encoded
 from probing.scoring.hf_model import BlankInput, HFModel
 from probing.scoring.spans import SpanEncoder
 from probing.scoring.tensors import softmax_chunks
-from probing.scoring.tokens import Encoded, Encoder, grouped
+from probing.scoring.tokens import Encoder, grouped
 from probing.template import Prompt, Statement
 
 OPTIONS_PER_WINDOW = 4096  # options that are tokenized together

@@ -27,13 +27,13 @@ from probing.machine_memory import available_memory
 from probing.scoring import reference
 from probing.scoring.batching import Budget, batch_bytes, ceiling, is_out_of_memory, most_cached_nodes
 from probing.scoring.chats import in_chat, with_prompts
+from probing.scoring.encoded import Encoded
 from probing.scoring.network_state import ScoringState, in_scoring_state
 from probing.scoring.pruning import FirstPassShare
 from probing.scoring.quantised import narrowest_dtype
 from probing.scoring.tensors import to_device
 from probing.scoring.tokens import (
     Encode,
-    Encoded,
     Encoder,
     Window,
     chosen_start,

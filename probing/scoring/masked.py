@@ -21,10 +21,11 @@ from probing.arrays import Floats, Ids, Ints
 from probing.language_model import PLL, OptionScores, Scoring
 from probing.scoring import reference
 from probing.scoring.batching import out_of_memory_explained
+from probing.scoring.encoded import Encoded
 from probing.scoring.hf_model import REFUSALS, Narrow, by_prompt
 from probing.scoring.pruning import OptionPruning, decide
 from probing.scoring.tensors import computed_values, token_log_probs
-from probing.scoring.tokens import Encoded, Window
+from probing.scoring.tokens import Window
 from probing.scoring.verbs import AnsweringModel
 
 # Token positions of a round of an early decision.

@@ -18,7 +18,8 @@ from transformers import PreTrainedTokenizerBase
 from probing.arrays import Ids
 from probing.errors import UnsupportedModel
 from probing.language_model import Span
-from probing.scoring.tokens import Encoded, Encoder
+from probing.scoring.encoded import Encoded
+from probing.scoring.tokens import Encoder
 from probing.template import Statement
 
 SENTINELS = ("<extra_id_{}>", "▁<extra_id_{}>")  # mT5's vocabulary has them with the mark of a space

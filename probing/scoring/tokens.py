@@ -21,6 +21,7 @@ from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 from probing.arrays import Ids
 from probing.errors import BadInput
 from probing.language_model import Request, Span, Spans
+from probing.scoring.encoded import Encoded, Whole, option_part, put_together
 from probing.start_token import AUTO, BOS, EOS, NONE, StartToken, TokenizerFacts, start_marks_roles, start_name
 from probing.template import Statement
 
@@ -36,27 +37,6 @@ PLANES = range(0x10000, 0x110000, 0x30000)
 LETTERS = (*range(0x20, 0x7F), *range(0x80, 0xC0), *range(0xC0, 0x800, 0x40), 0x800, *range(0x1000, 0x10000, 0x1000))
 EVERY_BYTE = "".join(map(chr, (*LETTERS, *PLANES)))
 SPACES = ("▁", "Ġ", " ")  # how tokens begin that include the space before a word
-
-
-@dataclass(frozen=True)
-class Encoded:
-    """One tokenized statement.
-
-    `scored`: the positions of the tokens that are scored, which special tokens are not.
-    `answer`: which of the scored tokens belong to the option.
-    `words`: the number of each token's word, None for special tokens, as "within-word" masking needs it. For models
-    that are not masked, pre-tokens stand for words.
-    `text`: the statement itself. `spans`: where in it each scored token begins and ends, in characters.
-    `source`: what the encoder of an encoder-decoder reads; `ids` are then those of its decoder.
-    """
-
-    ids: Ids
-    scored: tuple[int, ...]
-    answer: slice
-    words: tuple[int | None, ...]
-    text: str = ""
-    spans: Spans = ()
-    source: Ids = ()
 
 
 @dataclass(frozen=True)
@@ -93,6 +73,7 @@ class Encoder:
         self.special_tokens = special_tokens
         start_token = None if special_tokens else start_id(tokenizer, start)
         self.start: Ids = () if start_token is None else (start_token,)
+        self._joins = True
 
     def without_start(self) -> "Encoder":
         """Return an encoder without a start token, so that a causal statement's first token is not scored."""
@@ -106,11 +87,10 @@ class Encoder:
 
     def encode(self, statements: Sequence[Statement], span: Span = "statement") -> list[Encoded]:
         """Tokenize statements; with span "answer" only the option's tokens are scored."""
-        texts = [statement.context + statement.text for statement in statements]
-        encodings = _encodings(self.tokenizer, texts, self.special_tokens)
-        encoded = [
-            self._encoded(encoding, statement) for encoding, statement in zip(encodings, statements, strict=True)
-        ]
+        encoded = put_together(statements, self._whole) if self._joins else None
+        if encoded is None:
+            self._joins = False
+            encoded = [whole for whole, _ in self._whole(statements)]
         return encoded if span == "statement" else [self._answer_only(statement) for statement in encoded]
 
     def _answer_only(self, statement: Encoded) -> Encoded:
@@ -126,7 +106,12 @@ class Encoder:
             spans=statement.spans[statement.answer],
         )
 
-    def _encoded(self, encoding: Encoding, statement: Statement) -> Encoded:
+    def _whole(self, statements: Sequence[Statement]) -> list[Whole]:
+        texts = [statement.context + statement.text for statement in statements]
+        encodings = _encodings(self.tokenizer, texts, self.special_tokens)
+        return [self._encoded(encoding, statement) for encoding, statement in zip(encodings, statements, strict=True)]
+
+    def _encoded(self, encoding: Encoding, statement: Statement) -> Whole:
         start = () if statement.begun else self.start
         offset = len(start)
         ids = (*start, *encoding.ids)
@@ -139,15 +124,15 @@ class Encoder:
             # The spaces before a statement belong to it, as the tokens of some models include them.
             read = len(statement.context.rstrip(" "))
             scored = tuple(position for position in scored if offsets[position - offset][1] > read)
-        pre_tokens: Iterable[int | None] = encoding.word_ids
+        pre_tokens = words = (None,) * offset + tuple(encoding.word_ids)
         if self.special_tokens:  # other models need no words, and numbering them slows tokenization
-            pre_tokens = _words(statement.context + statement.text, pre_tokens, offsets)
-        words = (None,) * offset + tuple(pre_tokens)
+            words = _words(statement.context + statement.text, pre_tokens, offsets)
         spans = _spans((offsets[position - offset] for position in scored), len(statement.context))
         # Compare characters: one character may take several tokens, and a token may reach beyond the option.
         inside = [rank for rank, (begin, end) in enumerate(spans) if begin < statement.end and end > statement.start]
         answer = slice(inside[0], inside[-1] + 1) if inside else slice(0, 0)
-        return Encoded(ids, scored, answer, words, statement.text, spans)
+        encoded = Encoded(ids, scored, answer, words, statement.text, spans)
+        return encoded, option_part(encoded, pre_tokens, statement)
 
 
 def _encodings(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], special_tokens: bool) -> Sequence[Encoding]:

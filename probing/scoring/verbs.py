@@ -15,11 +15,11 @@ from probing.errors import BadInput, TooLong, UnsupportedModel
 from probing.kinds import KINDS
 from probing.language_model import BlankDistribution, Continuation, Request
 from probing.scoring import reference
+from probing.scoring.encoded import Encoded
 from probing.scoring.filling import Filler
 from probing.scoring.generation import generate
 from probing.scoring.hf_model import HFModel
 from probing.scoring.network_state import in_scoring_state
-from probing.scoring.tokens import Encoded
 from probing.template import Prompt, Statement
 
 Vector = NDArray[np.float32]

@@ -9,8 +9,8 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokeniz
 from probing.benchmark import Benchmark, Item, Relation
 from probing.language_model import Scoring
 from probing.scoring.causal import CausalModel
+from probing.scoring.encoded import Encoded
 from probing.scoring.masked import MaskedModel
-from probing.scoring.tokens import Encoded
 from speed import comparison
 from speed.comparison import (
     NotMeasured,

@@ -10,7 +10,7 @@ from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter
 from transformers import AutoModelForMaskedLM, AutoTokenizer, BertConfig, BertForMaskedLM
 
 from probing.errors import ModelNotFound
-from probing.scoring.tokens import Encoded
+from probing.scoring.encoded import Encoded
 from speed import networks
 from speed.networks import (
     IGNORED,

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 from probing.errors import BadInput
 from probing.language_model import Request, Scoring
-from probing.scoring import network_state
+from probing.scoring import encoded, network_state
 from probing.scoring.causal import CausalModel
+from probing.scoring.encoded import put_together
 from probing.scoring.tokens import SPACES, STATEMENTS_PER_WINDOW, Encoder, chosen_start, facts_of, windows
 from probing.start_token import AUTO, NONE, StartToken
 from probing.template import Statement, prompt
@@ -159,6 +160,70 @@ def test_words_that_pre_tokens_part_are_pre_tokens(family: str) -> None:
         pre_tokens = tokenizer(text).word_ids()
         words = [word for _, word in tokens_and_words(tokenizer, text)]
         assert len(set(zip(words, pre_tokens, strict=True))) == len(set(words)) == len(set(pre_tokens))
+
+
+PARTS = st.one_of(
+    WORDS_AND_SPACES, st.sampled_from(["", "The capital is ", "in 12", "\u0301", "<mask>", ",", "'s", "."])
+)
+
+
+@pytest.mark.parametrize("special_tokens", [True, False])
+@pytest.mark.parametrize("family", [*WHOLE_SENTENCES, *SPLIT_SENTENCES])
+@given(
+    contexts=st.lists(st.tuples(PARTS, PARTS), min_size=1, max_size=4), options=st.lists(PARTS, min_size=1, max_size=5)
+)
+@settings(max_examples=40)
+def test_statements_that_are_put_together_are_those_that_are_tokenized_whole(
+    family: str, special_tokens: bool, contexts: list[tuple[str, str]], options: list[str]
+) -> None:
+    encoder = Encoder(tokenizer_of(family), special_tokens=special_tokens, start=NONE if not special_tokens else AUTO)
+    whole, statements = partial(Encoder._whole, encoder), product_of(contexts, options)
+    # Fewer statements than are compared, so that one that differs from the whole would give None.
+    assert put_together(statements, whole) == [statement for statement, _ in whole(statements)]
+
+
+def product_of(contexts: Sequence[tuple[str, str]], options: Sequence[str], context: str = "") -> list[Statement]:
+    return [
+        Statement(left + option + right, len(left), len(left + option), context)
+        for left, right in contexts
+        for option in options
+    ]
+
+
+@pytest.mark.parametrize("family", SPLIT_SENTENCES)
+@pytest.mark.parametrize("context", ["", "Lima is in Peru. Oslo is in Norway. "])
+def test_most_of_many_statements_are_put_together(family: str, context: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    contexts = [(f"{sentence.split()[0]} is a city in ", ".") for sentence in SENTENCES[:10]]
+    options = [
+        "Peru",
+        "Chad",
+        "Norway",
+        "Bosnia and Herzegovina",
+        "Côte d'Ivoire",
+        "東京",
+        "Guinea-Bissau",
+        "UK",
+        "U.S.",
+    ]
+    statements = product_of(contexts, options, context)
+    encoder, texts = Encoder(tokenizer_of(family), special_tokens=family != "bytes"), []
+    monkeypatch.setattr(encoded, "COMPARED", 4)
+    whole = encoder._whole(statements)
+    monkeypatch.setattr(encoder, "_whole", lambda chosen: texts.append(len(chosen)) or Encoder._whole(encoder, chosen))
+    assert encoder.encode(statements) == [statement for statement, _ in whole]
+    assert sum(texts) < 0.4 * len(statements)
+
+
+def test_a_tokenizer_that_looks_farther_than_at_the_next_word_reads_every_statement_whole() -> None:
+    tokenizer = byte_level_bpe()
+    far = pre_tokenizers.Split(Regex("(?<=Lima is a city) in Pe(?=ru)"), "isolated")
+    tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [far, tokenizer.backend_tokenizer.pre_tokenizer]
+    )
+    statements = product_of([("Oslo is a city in ", "."), ("Lima is a city in ", ".")], ["Chad", "Peru"])
+    encoder = Encoder(tokenizer, special_tokens=False)
+    assert encoder.encode(statements) == [statement for statement, _ in encoder._whole(statements)]
+    assert not encoder._joins
 
 
 @pytest.mark.parametrize("size", [1, 7, 8, 1000])

@@ -6,8 +6,9 @@ import pytest
 import transformers as hf
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
+from probing.scoring.encoded import Encoded
 from probing.scoring.spans import span_encoder
-from probing.scoring.tokens import EVERY_BYTE, Encoded, Encoder, unknown
+from probing.scoring.tokens import EVERY_BYTE, Encoder, unknown
 from probing.template import Prompt
 from tests.probing.scoring.seq2seq import bart_tokenizer, sentinel_tokenizer
 from tests.tiny_models import byte_level_bpe
