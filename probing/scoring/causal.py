@@ -60,14 +60,17 @@ class CausalModel(AnsweringModel):
             return by_prompt(window, [row[list(s.scored)] for row, s in zip(rows, window.statements, strict=True)])
         scored = _scored_tokens(window.statements)
         tree = PrefixTree.of(sequences, scored)
-        if scoring.decide and self.use_fast_path:  # states of all rounds would not fit: recurrent networks score all
-            rounds = TreeRounds(self.trees, tree, scored, min(MIN_STATEMENTS_SHARING, *window.sizes))
-            pruning = OptionPruning(np.array(window.sizes), scored.sum(axis=1), scoring)
-            log_probs, exact = decide(rounds, pruning, self.first_pass, self.usage)
-            return by_prompt(window, [row[use] for row, use in zip(log_probs, scored, strict=True)], exact)
-        values = np.full(len(tree.token), np.nan)
-        self.trees.compute(tree, np.flatnonzero(tree.inner), values, statements=len(sequences))
-        return by_prompt(window, [values[path[use]] for path, use in zip(tree.paths, scored, strict=True)])
+        # States of all rounds would not fit: recurrent networks score all.
+        early = scoring.decide > 0 and self.use_fast_path and self.trial.decides_early(len(sequences))
+        with self.trial.timed(early, len(sequences)):
+            if early:
+                rounds = TreeRounds(self.trees, tree, scored, min(MIN_STATEMENTS_SHARING, *window.sizes))
+                pruning = OptionPruning(np.array(window.sizes), scored.sum(axis=1), scoring)
+                log_probs, exact = decide(rounds, pruning, self.first_pass, self.usage)
+                return by_prompt(window, [row[use] for row, use in zip(log_probs, scored, strict=True)], exact)
+            values = np.full(len(tree.token), np.nan)
+            self.trees.compute(tree, np.flatnonzero(tree.inner), values, statements=len(sequences))
+            return by_prompt(window, [values[path[use]] for path, use in zip(tree.paths, scored, strict=True)])
 
     def _reference(self, sequences: Sequence[Sequence[int]]) -> list[Floats]:
         """Return the log-probabilities of each sequence's tokens by the reference implementation."""

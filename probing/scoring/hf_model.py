@@ -29,7 +29,7 @@ from probing.scoring.batching import Budget, batch_bytes, ceiling, is_out_of_mem
 from probing.scoring.chats import in_chat, with_prompts
 from probing.scoring.encoded import Encoded
 from probing.scoring.network_state import ScoringState, in_scoring_state
-from probing.scoring.pruning import FirstPassShare
+from probing.scoring.pruning import DecisionTrial, FirstPassShare
 from probing.scoring.quantised import narrowest_dtype
 from probing.scoring.tensors import to_device
 from probing.scoring.tokens import (
@@ -85,6 +85,7 @@ class HFModel(ABC):
         self.shared: Encode | None = None
         self.usage = Usage()
         self.first_pass = FirstPassShare()
+        self.trial = DecisionTrial(network.device.type == "cuda", self.usage.notes)
         self.limits = TextLimits(network, tokenizer, self.card.id)
         self.budget = Budget(network.device, ceiling(network), batch_tokens, self.usage.notes)
 

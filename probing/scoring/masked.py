@@ -115,14 +115,17 @@ class MaskedModel(AnsweringModel):
 
     def _score_part(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
         predictions = Predictions.of(window.statements, scoring.pll, self.mask)
-        if scoring.decide:
-            rounds = MaskedRounds(self, window, predictions, scoring.decide)
-            pruning = OptionPruning(np.array(window.sizes), rounds.scored.sum(axis=1), scoring)
-            log_probs, exact = decide(rounds, pruning, self.first_pass, self.usage)
-            return by_prompt(window, [row[use] for row, use in zip(log_probs, rounds.scored, strict=True)], exact)
-        values = np.full(len(predictions.input), np.nan)
-        self.compute(predictions, np.arange(len(predictions.inputs)), values, len(window.statements))
-        return by_prompt(window, [values[row[row >= 0]] for row in predictions.of_statement])
+        statements = len(window.statements)
+        early = scoring.decide > 0 and self.trial.decides_early(statements)
+        with self.trial.timed(early, statements):
+            if early:
+                rounds = MaskedRounds(self, window, predictions, scoring.decide)
+                pruning = OptionPruning(np.array(window.sizes), rounds.scored.sum(axis=1), scoring)
+                log_probs, exact = decide(rounds, pruning, self.first_pass, self.usage)
+                return by_prompt(window, [row[use] for row, use in zip(log_probs, rounds.scored, strict=True)], exact)
+            values = np.full(len(predictions.input), np.nan)
+            self.compute(predictions, np.arange(len(predictions.inputs)), values, statements)
+            return by_prompt(window, [values[row[row >= 0]] for row in predictions.of_statement])
 
     def compute(self, predictions: Predictions, inputs: Ints, values: Floats, statements: float) -> None:
         """Compute the given inputs and write the log-probabilities of all their predictions to `values`.

@@ -10,6 +10,7 @@ from huggingface_hub import constants
 from transformers.utils import logging
 
 from probing.scoring import products as products_module
+from probing.scoring import pruning
 from tests.hub.local_hub import Hub, serve
 
 
@@ -18,6 +19,11 @@ def one_thread() -> None:
     """Use one thread, so that parallel tests do not compete and results do not depend on the number of cores."""
     torch.set_num_threads(1)
     logging.set_verbosity_error()
+
+
+@pytest.fixture(autouse=True)
+def few_statements_are_decided_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pruning, "FEWEST_STATEMENTS", 1)
 
 
 @pytest.fixture

@@ -1,12 +1,16 @@
 """Pruning of options finds the same best options as scoring all of them, on random numbers."""
 
+from collections.abc import Sequence
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from probing.arrays import Floats, Ints
 from probing.language_model import Reduction, Scoring, Usage
-from probing.scoring.pruning import FirstPassShare, OptionPruning, decide
+from probing.scoring import pruning
+from probing.scoring.pruning import DecisionTrial, FirstPassShare, OptionPruning, decide
 
 # Log-probabilities of options' tokens; few different values, so that ties are common.
 OPTION = st.lists(st.sampled_from([0.0, -0.5, -1.0, -2.0]), min_size=1, max_size=4)
@@ -98,3 +102,40 @@ def test_deciding_reports_each_statement_once_and_learns_the_share_of_the_first_
     assert log_probs.tolist() == [[-1.5, 0.0], [-0.5, -0.5], [-9.0, 0.0]]
     assert usage.statements == 3
     assert (first_pass.first_positions, first_pass.all_positions) == (50 + 3, 100 + 4)
+
+
+class Device:
+    """A device on which a statement takes so many seconds, which a clock shows."""
+
+    def __init__(self, whole: float, early: float, on_gpu: bool = True) -> None:
+        self.paces, self.time = {False: whole, True: early}, 0.0
+        self.trial = DecisionTrial(on_gpu, [], clock=lambda: self.time)
+
+    def score(self, windows: Sequence[int]) -> list[bool]:
+        """Score windows of so many statements, and tell which were decided early."""
+        chosen = []
+        for statements in windows:
+            chosen.append(self.trial.decides_early(statements))
+            with self.trial.timed(chosen[-1], statements):
+                self.time += statements * self.paces[chosen[-1]]
+        return chosen
+
+
+@pytest.mark.parametrize("early", [0.2, 0.9, 1.1, 1.6, 2.4])
+@pytest.mark.parametrize("windows", [[3_500] * 60, [8_192] * 26, [20_000, 700, 700], [1_000]])
+def test_a_run_on_a_gpu_takes_at_most_a_twentieth_longer_than_scoring_all(early: float, windows: list[int]) -> None:
+    device = Device(whole=1.0, early=early)
+    chosen = device.score(windows)
+    assert device.time <= 1.05 * sum(windows)
+    assert chosen.count(True) <= 1 or early < 1
+    assert bool(device.trial.notes) == (early > 1 and True in chosen[:-1])
+
+
+def test_the_faster_way_is_kept() -> None:
+    assert Device(whole=1.0, early=0.3).score([3_500] * 60)[-15:] == [True] * 15
+    assert sum(Device(whole=1.0, early=1.5).score([3_500] * 600)) == 1
+
+
+def test_a_window_of_few_statements_is_scored_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pruning, "FEWEST_STATEMENTS", 600)
+    assert Device(1.0, 0.3, on_gpu=False).score([599, 600, 30]) == [False, True, False]
