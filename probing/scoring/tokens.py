@@ -124,15 +124,16 @@ class Encoder:
             # The spaces before a statement belong to it, as the tokens of some models include them.
             read = len(statement.context.rstrip(" "))
             scored = tuple(position for position in scored if offsets[position - offset][1] > read)
-        pre_tokens = words = (None,) * offset + tuple(encoding.word_ids)
+        pre_tokens, begin = tuple(encoding.word_ids), (None,) * offset
+        words = pre_tokens
         if self.special_tokens:  # other models need no words, and numbering them slows tokenization
             words = _words(statement.context + statement.text, pre_tokens, offsets)
         spans = _spans((offsets[position - offset] for position in scored), len(statement.context))
         # Compare characters: one character may take several tokens, and a token may reach beyond the option.
         inside = [rank for rank, (begin, end) in enumerate(spans) if begin < statement.end and end > statement.start]
         answer = slice(inside[0], inside[-1] + 1) if inside else slice(0, 0)
-        encoded = Encoded(ids, scored, answer, words, statement.text, spans)
-        return encoded, option_part(encoded, pre_tokens, statement)
+        encoded = Encoded(ids, scored, answer, begin + words, statement.text, spans)
+        return encoded, option_part(encoded, begin + pre_tokens, statement)
 
 
 def _encodings(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], special_tokens: bool) -> Sequence[Encoding]:
