@@ -10,7 +10,8 @@ from typing import Any
 from probing.errors import MissingPackage
 
 PROJECT = "clozeboard"
-COMPUTING = "Computing with a model"
+# What packages are needed for, as `extra_package` takes it.
+COMPUTING, READING_GGUF, MERGING = "Computing with a model", "Reading a GGUF file", "Merging an adapter"
 SCORING_PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "accelerate")  # of the extra `hf`
 
 

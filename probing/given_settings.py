@@ -5,7 +5,8 @@ Written out because type checkers and editors read nothing else; a test compares
 
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, TypedDict, TypeVar, get_type_hints
+from pathlib import Path
+from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints
 
 from probing.language_model import PLL, Reduction
 from probing.settings import SETTINGS, Quantization, ScoringProtocol
@@ -53,13 +54,34 @@ class GivenSettings(TypedDict, total=False):
     tokens: int
 
 
+class GivenArguments(GivenSettings, total=False):
+    """What `probing.run` takes beside a model and a benchmark, for all runs of a study or a sweep."""
+
+    tokenizer: str | Path | None
+    commit: str
+    device: str
+    device_map: Any
+    attn_implementation: str
+    batch_tokens: int | None
+    keep_tokens: bool
+    keep_rows: bool
+
+
+class StudyArguments(GivenArguments, total=False):
+    """What `probing.study` takes beside models and benchmarks."""
+
+    out: str | Path
+    revisions: str | Iterable[str]
+
+
 def shows_settings(function: FunctionT) -> FunctionT:
-    """Let `help` and notebooks show every setting of a function that takes `**settings: Unpack[GivenSettings]`.
+    """Let `help` and notebooks show every setting of a function that takes `**settings: Unpack[GivenSettings]`, say.
 
     The default of an option depends on the probe and is shown as an ellipsis.
     """
     signature = inspect.signature(function)
-    own = [argument for argument in signature.parameters.values() if argument.kind is not argument.VAR_KEYWORD]
+    *own, unpacked = signature.parameters.values()
+    (names,) = get_args(unpacked.annotation)
     settings = [
         inspect.Parameter(
             name,
@@ -67,7 +89,7 @@ def shows_settings(function: FunctionT) -> FunctionT:
             default=SETTINGS[name].default if name in SETTINGS else ...,
             annotation=hint,
         )
-        for name, hint in get_type_hints(GivenSettings).items()
+        for name, hint in get_type_hints(names).items()
     ]
     vars(function)["__signature__"] = signature.replace(parameters=[*own, *settings])
     return function

@@ -7,8 +7,10 @@ from typing import Any, cast
 
 import probing
 from probing.errors import BadInput, ProbingError
+from probing.extras import MERGING, READING_GGUF, require_package, require_scoring
 from probing.files.adapters import split_adapter
-from probing.files.model_files import locate, refuse_own_tokenizer
+from probing.files.description import describe
+from probing.files.model_files import HUB_GGUF, locate, refuse_own_tokenizer
 from probing.language_model import KnownModel, LanguageModel
 from probing.settings import AUTO_DTYPE, Settings, refuse_pll, usual_spelling
 
@@ -138,6 +140,7 @@ class ModelSource:
         if self.is_served:
             return cast(LanguageModel, probing.connect(str(self.model), tokenizer=str(self.tokenizer or "")))
         if self._is_named:
+            self._refuse_incomplete()
             loaded = probing.load(
                 str(self.model),
                 commit=self.commit,
@@ -155,6 +158,19 @@ class ModelSource:
         if self._is_wrapped:
             return cast(LanguageModel, self.model)
         return cast(LanguageModel, probing.wrap(self.model, self.tokenizer, batch_tokens=self.batch_tokens))
+
+    def _refuse_incomplete(self) -> None:
+        """Raise where a package or a file on this disk is missing, before torch is imported to load the model."""
+        require_scoring()
+        base, adapter = split_adapter(str(self.model))
+        if adapter:
+            require_package("peft", "peft", MERGING)
+        if base.startswith(HUB_GGUF) or base.endswith(".gguf"):
+            require_package("gguf", "gguf", READING_GGUF)
+        elif Path(base).is_dir():
+            files = locate(base, self.commit, tokenizer=str(self.tokenizer or ""))
+            if not files.gguf:
+                describe(files.listing())
 
     @property
     def is_served(self) -> bool:

@@ -209,7 +209,8 @@ def _print_forecasts(chosen: Mapping[str, Any]) -> None:
 
 def _refuse_failures(failures: Mapping[Any, str], others: int, problem: str, next_step: str = TRY_AGAIN) -> None:
     if failures:
-        reasons = "; ".join(f"{name} ({reason})" for name, reason in failures.items())
+        names = {reason: [str(name) for name in failures if failures[name] == reason] for reason in failures.values()}
+        reasons = "; ".join(f"{', '.join(named)} ({reason})" for reason, named in names.items())
         raise Incomplete(f"{len(failures)} of {len(failures) + others} {problem}: {reasons}", next_step)
 
 

@@ -89,6 +89,11 @@ class HFModel(ABC):
         self.limits = TextLimits(network, tokenizer, self.card.id)
         self.budget = Budget(network.device, ceiling(network), batch_tokens, self.usage.notes)
 
+    def __repr__(self) -> str:
+        """Return the model in a line, because the network's layers would fill screens."""
+        parameters = f"{self.card.parameters:,} parameters" if self.card.parameters else self.card.architecture
+        return f"<{type(self).__name__} {self.card.id}: {parameters}, {self.dtype} on {self.network.device}>"
+
     @classmethod
     def _card_of(cls, network: PreTrainedModel) -> ModelCard:
         return ModelCard(

@@ -16,7 +16,7 @@ from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 
 from probing.errors import BadInput
-from probing.extras import extra_package
+from probing.extras import READING_GGUF, extra_package
 from probing.files.description import Description, describe
 from probing.files.gguf_cache import GgufCache, key_of
 from probing.files.listing import Listing
@@ -144,10 +144,10 @@ class CheckedSource:
     def of(cls, model: str, commit: str, tokenizer: str = "") -> "CheckedSource":
         """Locate the model's files and check those that are on this disk now, even if they come from a hub."""
         if model.startswith(HUB_GGUF):
-            extra_package("gguf", "gguf", "Reading a GGUF file")  # before anything is downloaded
+            extra_package("gguf", "gguf", READING_GGUF)  # before anything is downloaded
         files = locate(model, commit, tokenizer=tokenizer)
         if files.gguf:
-            extra_package("gguf", "gguf", "Reading a GGUF file")
+            extra_package("gguf", "gguf", READING_GGUF)
             return cls(files, "causal")
         listing = files.listing()
         description = describe(listing)

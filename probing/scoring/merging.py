@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 from transformers import PreTrainedModel
 
 from probing.errors import BadConfig, UnsupportedModel
-from probing.extras import extra_package
+from probing.extras import MERGING, extra_package
 from probing.files.adapters import MERGE, PREFIX, STORED, Adapter
 from probing.scoring.network_state import ScoringState
 from probing.scoring.quantised import stated_quantisation
@@ -32,7 +32,7 @@ ROUNDING = {torch.float32: 1e-3, torch.float16: 2**-5, torch.bfloat16: 2**-2}
 def require_peft() -> Any:
     """Return the library peft; raise `MissingPackage` if it is not installed."""
     with redirect_stderr(StringIO()):  # bitsandbytes, which peft imports, says there which package it has not found
-        return extra_package("peft", "peft", "Merging an adapter")
+        return extra_package("peft", "peft", MERGING)
 
 
 def merged(network: PreTrainedModel, adapter: Adapter, ids: list[int]) -> PreTrainedModel:

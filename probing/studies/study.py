@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import pandas as pd
 
@@ -16,6 +16,7 @@ from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.extras import graph_objects, require_scoring
 from probing.files.configuration import read_config
+from probing.given_settings import GivenArguments, StudyArguments, shows_settings
 from probing.model_source import ModelSource
 from probing.probes import probe_named
 from probing.probes.probe import declared_options
@@ -46,6 +47,7 @@ PLL = "pll"
 Named = str | Path | Mapping[str, Any]
 
 
+@shows_settings
 def study(
     models: Sequence[Named] = (),
     benchmarks: Sequence[Named | Benchmark] = (),
@@ -53,7 +55,7 @@ def study(
     config: str | Path | None = None,
     executor: Executor | str | None = None,
     progress: bool = True,
-    **arguments: Any,
+    **arguments: Unpack[StudyArguments],
 ) -> Study:
     """Probe several models on several benchmarks; return the scores of all pairs.
 
@@ -94,6 +96,7 @@ def study(
     return combined
 
 
+@shows_settings
 def sweep(
     model: str | Path,
     benchmark: str | Path | Benchmark,
@@ -101,7 +104,7 @@ def sweep(
     revisions: str | Sequence[str],
     out: str | Path,
     progress: bool = True,
-    **arguments: Any,
+    **arguments: Unpack[GivenArguments],
 ) -> Sweep:
     """Probe several checkpoints of a training on one benchmark; return their scores in the order of the training.
 

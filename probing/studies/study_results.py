@@ -60,7 +60,7 @@ class Pair(NamedTuple):
         return f"{self.model}@{self.revision}" if self.revision else self.model
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sweep:
     """Results of the checkpoints of one training.
 
@@ -84,6 +84,10 @@ class Sweep:
     probe: str
     title: str
     failures: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Return what the sweep holds in numbers, because its scores would fill screens."""
+        return f"<Sweep {self.title}: {_counted(self.folders, self.failures, 'revision')}>"
 
     @property
     def revisions(self) -> list[str]:
@@ -125,6 +129,13 @@ class Sweep:
             raise BadInput(f"There is no metric {metric!r:.80}.", f"Choose from: {', '.join(metrics)}.")
         return trajectory_chart(scores, metric, self.title)
 
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the main score of each revision, and why some have none."""
+        is_main = self.scores["metric"] == (probe_named(self.probe).main_metric if self.probe else "")
+        rows = self.scores[is_main & (self.scores["dimension"] == OVERALL)]
+        columns = ["revision", "step", "metric", "value", "low", "high", "n"]
+        return _as_html(rows[columns], self.failures)
+
     def save(self, folder: Path) -> None:
         """Write the table of all scores and the chart, a page that needs no network, in place of earlier ones."""
         with new_file(folder / SWEEP_TABLE) as path:
@@ -133,7 +144,7 @@ class Sweep:
             self.plot().write_html(path, include_plotlyjs=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Study:
     """Results of several models on several benchmarks.
 
@@ -152,6 +163,13 @@ class Study:
     folders: Mapping[Pair, Path]
     scores: pd.DataFrame
     failures: Mapping[Pair, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Return what the study holds in numbers, because its scores would fill screens."""
+        pairs = [*self.folders, *self.failures]
+        models, benchmarks = (len({pair[place] for pair in pairs}) for place in (0, 1))
+        sizes = f"models: {models}, benchmarks: {benchmarks}"
+        return f"<Study, {sizes}: {_counted(self.folders, self.failures, 'result')}>"
 
     @property
     def table(self) -> pd.DataFrame:
@@ -197,9 +215,18 @@ class Study:
 
     def _repr_html_(self) -> str:
         """Return what notebooks show: the table, and why pairs have no result."""
-        table = self.table.to_html(index=False, float_format="{:.4g}".format, na_rep="", border=0)
-        failures = [f"<p>{html.escape(f'{pair}: {reason}')}</p>" for pair, reason in self.failures.items()]
-        return f"<div>{table}{''.join(failures)}</div>"
+        return _as_html(self.table, self.failures)
+
+
+def _counted(folders: Mapping[Any, Path], failures: Mapping[Any, str], name: str) -> str:
+    """Return how many there are, and how many are missing."""
+    count = f"{len(folders):,} {name}{'' if len(folders) == 1 else 's'}"
+    return f"{count}, {len(failures):,} missing" if failures else count
+
+
+def _as_html(table: pd.DataFrame, failures: Mapping[Any, str]) -> str:
+    reasons = "".join(f"<p>{html.escape(f'{name}: {reason}')}</p>" for name, reason in failures.items())
+    return f"<div>{table.to_html(index=False, float_format='{:.4g}'.format, na_rep='', border=0)}{reasons}</div>"
 
 
 def pair_scores(result: Result, pair: Pair) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -67,6 +68,35 @@ def test_a_gguf_file_without_its_reader(without: Callable[[str], None], tmp_path
         assert sentence(raised.value, "gguf", "gguf")
 
 
+@pytest.mark.parametrize(
+    ("missing", "model", "expected"),
+    [
+        ("peft", "org/base+org/adapter", "needs the package peft"),
+        ("gguf", "gguf:org/name:Q4_K_M", "needs the package gguf"),
+        ("torch", "org/base", "needs the package torch"),
+        ("", "{folder}", "tokenizer"),
+    ],
+)
+def test_what_is_missing_is_told_before_torch_is_imported(
+    missing: str, model: str, expected: str, model_folders: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = copytree(model_folders["gpt2"], tmp_path / "model")
+    for path in [*folder.glob("tokenizer*"), *folder.glob("vocab*"), *folder.glob("merges*")]:
+        path.unlink()
+    code = f"""
+import sys
+from shutil import copytree
+from importlib import util
+find_spec = util.find_spec
+util.find_spec = lambda name, *package: None if name == {missing!r} else find_spec(name, *package)
+from probing.__main__ import main
+code = main(["run", {model.format(folder=folder)!r}, "--benchmark", "starter", "--out", {str(tmp_path / "out")!r}])
+print(code, "torch" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (done.stdout.split(), expected in done.stderr) == (["2", "False"], True), done.stderr
+
+
 def test_adapters_without_peft(without: Callable[[str], None]) -> None:
     without("peft")
     with pytest.raises(MissingPackage) as raised:
@@ -85,6 +115,7 @@ def test_curation_without_its_client(without: Callable[[str], None], tmp_path: P
 def test_the_commands_start_without_any_extra() -> None:
     code = """
 import sys
+from shutil import copytree
 sys.modules.update(dict.fromkeys(("gguf", "peft", "requests_cache", "SPARQLWrapper", "plotly", "lm_eval")))
 from probing.__main__ import main
 main(["--help"])

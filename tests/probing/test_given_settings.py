@@ -39,6 +39,15 @@ def test_help_shows_every_setting_with_its_type_and_default() -> None:
     assert "settings_and_options" not in text.partition("Probe a model")[0]
 
 
+def test_studies_and_sweeps_show_what_a_run_takes() -> None:
+    of_run = inspect.signature(probing.run).parameters.keys() - {"model", "benchmark"}
+    for function in (probing.study, probing.sweep):
+        shown = inspect.signature(function).parameters
+        assert of_run <= shown.keys()
+        assert not any(argument.kind is argument.VAR_KEYWORD for argument in shown.values())
+    assert "revisions" in inspect.signature(probing.study).parameters
+
+
 def test_settings_reach_the_run_as_before() -> None:
     signature: Any = inspect.signature(probing.forecast)
     assert signature.bind("model", "starter", relation=["P30"], few_shot=2).kwargs == {

@@ -13,6 +13,8 @@ import probing
 from probing.__main__ import main, parser
 from probing.catalog import open_benchmark
 from probing.command_line.exit_codes import program
+from probing.command_line.run import _refuse_failures
+from probing.errors import Incomplete
 from probing.results.result import Result
 from probing.start_token import StartToken, TokenizerFacts
 from tests.fakes import FAKE_CARD, FakeModel
@@ -264,3 +266,8 @@ def test_a_dry_run_says_for_each_pair_how_long_it_will_take(
     assert captured.out.startswith("org/plain on small: 6 rows, about ")
     assert "1 of 2 pairs are not tried: no/such on small" in captured.err
     assert not (tmp_path / "out").exists()
+
+
+def test_one_reason_for_several_pairs_is_said_once() -> None:
+    with pytest.raises(Incomplete, match=r"3 of 4 pairs are not measured: a, b \(no weights\); c \(no network\)"):
+        _refuse_failures({"a": "no weights", "b": "no weights", "c": "no network"}, 1, "pairs are not measured")

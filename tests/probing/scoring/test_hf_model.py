@@ -162,3 +162,8 @@ def test_half_precision_uses_the_fast_implementation(make: type[HFModel], dtype:
     answers(model, [(prompt("[X] is [Y].", "Chad"), ["big", "small"])])
     assert model.usage.notes == []
     assert model.dtype == str(dtype).removeprefix("torch.")
+
+
+def test_a_model_is_shown_in_a_line() -> None:
+    model = causal_model(SHARING["llama"])
+    assert repr(model) == f"<CausalModel {model.card.id}: {model.card.parameters:,} parameters, float32 on cpu>"

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import probing
 from probing.analysis.paired_tests import compare
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
-from probing.studies.study_results import Sweep
+from probing.studies.study_results import Pair, Study, Sweep
 from tests.probing.studies.conftest import QUIET
 
 
@@ -78,3 +79,12 @@ def test_the_page_of_the_chart_needs_no_network(swept: Sweep) -> None:
     page = (next(iter(swept.folders.values())).parent / "sweep.html").read_text(encoding="utf-8")
     assert "Plotly.newPlot" in page
     assert not re.findall(r"<(?:script|link)[^>]*(?:src|href)=", page)
+
+
+def test_studies_and_sweeps_are_shown_in_a_line_and_in_notebooks_as_a_table(swept: Sweep) -> None:
+    assert repr(swept) == f"<Sweep {swept.title}: {len(swept.revisions)} revisions>"
+    failed = replace(swept, failures={"checkpoint-9": "no <weights>"})
+    assert repr(failed).endswith("revisions, 1 missing>")
+    assert "<td>checkpoint-500</td>" in failed._repr_html_() and "no &lt;weights&gt;" in failed._repr_html_()
+    study = Study({Pair("a", "b"): Path("a/b"), Pair("c", "b"): Path("c/b")}, swept.scores, {Pair("c", "d"): "gone"})
+    assert repr(study) == "<Study, models: 2, benchmarks: 2: 2 results, 1 missing>"
