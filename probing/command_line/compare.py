@@ -34,7 +34,6 @@ from probing.analysis.paired_tests import (
     shared_in_words,
     smallest_difference,
 )
-from probing.command_line.exit_codes import program
 from probing.command_line.printing import print_lines, print_table, write_csv
 from probing.dot_charts import write_dots
 from probing.errors import BadInput
@@ -49,17 +48,8 @@ from probing.results.rows import refuse_without_rows
 A, B = "A", "B"
 STDOUT = "-"
 MOST_LINES = 10
-# Flags of version 0.2 and the commands that have their tables; the sentence goes in the next version.
-GONE = {"--unified": "paper s-test --models MODEL MODEL", "--bias": "paper bear --figure 4"}
 FACTS = ["id", "subject", "answer", A, B, "change"]
 SHOWN = ["dimension", "group", "n", A, B, "difference", "low", "high", LOST, GAINED, "p", "p_holm"]
-
-
-class Gone(argparse.Action):
-    """A flag that is gone: an error that names the command which has its table, in `metavar`."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        parser.error(f"{self.option_strings[0]} is gone: {program()} {self.metavar} has its table")
 
 
 def add_compare(parser: argparse.ArgumentParser) -> None:
@@ -74,8 +64,6 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add("--plot", type=Path, metavar="FILE", help="draw the differences that are printed: .html, .png, .svg or .pdf")
     add("--json", metavar="FILE", help=f"write everything as JSON; {STDOUT} prints it in place of the text")
     add("--csv", type=Path, metavar="FILE", help="as --json, but only the differences; goes in the next version")
-    for flag, instead in GONE.items():
-        add(flag, nargs="*", action=Gone, metavar=instead, help=argparse.SUPPRESS)
     parser.set_defaults(command=compare_two)
 
 

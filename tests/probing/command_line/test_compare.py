@@ -452,13 +452,3 @@ def test_of_equal_models_one_in_twenty_is_found_different(wordings: int) -> None
         first, second = (keys.assign(correct=random.random(len(facts)) < share) for share in shares)
         found += overall_difference(first, second)["p"] < 0.05
     assert 40 <= found <= 60
-
-
-@pytest.mark.parametrize(("flags", "instead"), [(["--unified"], "paper s-test"), (["--bias", "P36"], "paper bear")])
-def test_a_flag_that_is_gone_names_what_takes_its_place(
-    flags: list[str], instead: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["compare", "a", "b", "c", *flags])
-    error = capsys.readouterr().err
-    assert f"{flags[0]} is gone: " in error and instead in error
