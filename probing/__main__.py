@@ -7,6 +7,7 @@ from collections.abc import Container, Sequence
 from importlib import import_module
 
 from probing.command_line.exit_codes import Parser, exit_code, program
+from probing.errors import BadInput
 from probing.extras import package_version
 
 # For each command, the function that adds its arguments, and its line in the help. A command's module is imported only
@@ -46,6 +47,9 @@ OLD_COMMANDS = {
     "diversity": "list --cultures=west",
 }
 
+# Flags of version 0.2 that are gone, each with its command and the words that take its place.
+GONE_FLAGS = {("compare", "--unified"): "paper s-test --models", ("compare", "--bias"): "paper bear --figure 4"}
+
 COMPLETION_ASKED = "_ARGCOMPLETE"  # set by the shell where it asks which words can follow
 
 # New objects after which Python looks for garbage. Importing torch and transformers creates more than a million objects
@@ -65,6 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = _new_words(sys.argv[1:] if arguments is None else list(arguments))
 
     def command() -> None:
+        _refuse_gone(words)
         parsed = parser(words[:1]).parse_args(words)
         parsed.command(parsed)
 
@@ -78,6 +83,13 @@ def _new_words(words: list[str]) -> list[str]:
     new = OLD_COMMANDS[words[0]]
     print(f"{words[0]} goes in the next version. Use {program()} {new} in its place.", file=sys.stderr)
     return [*new.split(), *words[1:]]
+
+
+def _refuse_gone(words: list[str]) -> None:
+    flags = {word.partition("=")[0] for word in words}
+    for (command, flag), new in GONE_FLAGS.items():
+        if words[:1] == [command] and flag in flags:
+            raise BadInput(f"{command} has no {flag} any more.", f"Use {program()} {new} in its place.")
 
 
 def parser(complete: Container[str] = COMMANDS) -> Parser:

@@ -53,8 +53,10 @@ def dot_figure(table: pd.DataFrame, label: str) -> Any:
     return library.Figure(dots, layout)
 
 
-def write_dots(table: pd.DataFrame, label: str, title: str, path: Path) -> None:
-    """Write the chart to a file: a page that needs no network (.html), or a picture (.png, .svg, .pdf).
+def write_dots(table: pd.DataFrame, label: str, title: str, path: Path) -> Any:
+    """Write the chart to a file: a page that needs no network (.html), or a picture (.png, .svg, .pdf); return it.
+
+    It is a figure of Plotly for a page, and one of matplotlib for a picture.
 
     Raises `BadInput` for a file with another ending, and `MissingPackage` without the extra `plot`.
     """
@@ -66,10 +68,12 @@ def write_dots(table: pd.DataFrame, label: str, title: str, path: Path) -> None:
         figure = dot_figure(table, label).update_layout(title={"text": escape(title)}, margin={"t": 60})
         with new_file(path) as new:
             figure.write_html(new, include_plotlyjs=True)
-        return
+        return figure
     library, kind = extra_package("matplotlib", "plot", TASK), ending.removeprefix(".")
     with new_file(path) as new, library.rc_context({"svg.hashsalt": "clozeboard"}):  # else its ids are random
-        _drawn(table, label, title).savefig(new, format=kind, dpi=DOTS_PER_INCH, metadata=UNDATED[kind])
+        picture = _drawn(table, label, title)
+        picture.savefig(new, format=kind, dpi=DOTS_PER_INCH, metadata=UNDATED[kind])
+    return picture
 
 
 def _drawn(table: pd.DataFrame, label: str, title: str) -> Any:

@@ -14,7 +14,7 @@ import pandas as pd
 from probing.analysis.culture_metrics import nearness, prediction_shares
 from probing.catalog import open_benchmark
 from probing.chart_template import LIGHT, chart_template, trace_menu
-from probing.command_line.printing import print_table
+from probing.command_line.printing import print_table, write_old_csv
 from probing.errors import BadInput
 from probing.extras import graph_objects
 from probing.files.folders import new_file
@@ -26,7 +26,7 @@ from probing.settings import Settings
 
 TASK = "The chart of predictions"
 MOST = 5  # answers that are printed for each language
-OF_PREDICTIONS = ("benchmark", "relation", "merge")  # the arguments of `show` that are about --predictions
+OF_PREDICTIONS = ("benchmark", "relation", "merge", "csv")  # the arguments of `show` that are about --predictions
 OTHERS = "all other answers"
 BAR_HEIGHT = 34  # pixels
 # The bars of each language, by the column of their shares: all of what the model answers, the part of it that is right,
@@ -45,6 +45,7 @@ def add_predictions(parser: argparse.ArgumentParser) -> None:
     merged = 'predictions: answers that count as one, in TOML: Islam = ["Q432", "Muslim"]'
     add("--merge", type=Path, metavar="FILE", help=merged)
     add("--most", type=int, default=MOST, help=argparse.SUPPRESS)  # of version 0.2; goes in the next one
+    add("--csv", type=Path, help=argparse.SUPPRESS)  # likewise
 
 
 def print_predictions(arguments: argparse.Namespace) -> None:
@@ -65,6 +66,7 @@ def print_predictions(arguments: argparse.Namespace) -> None:
         raise BadInput(f"These results are of {len(models)} models.", "Give results of one model.")
     table = pd.concat(tables, ignore_index=True)
     _refuse_twice(table)
+    write_old_csv(table, arguments.csv)
     by_language = table.groupby(["relation", "language"], sort=False)
     print_table(by_language.head(arguments.most))
     print("\nP@1, with answers that count as one merged")

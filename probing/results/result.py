@@ -216,11 +216,11 @@ class Result:
         """Return a chart of Plotly with what `by` returns; needs `pip install "clozeboard[plot]"`.
 
         It has a dot with its 95 % interval for each group. `file`: write it there as well, as a page (.html) or as a
-        picture (.png, .svg, .pdf), which needs no browser.
+        picture (.png, .svg, .pdf), which needs no browser; a picture is returned as a figure of matplotlib.
         """
         table, label = self.by(dimension, metric), metric or self._main_metric
         if file is not None:
-            write_dots(table, label, self._heading, Path(file))
+            return write_dots(table, label, self._heading, Path(file))
         return dot_figure(table, label)
 
     def to_latex(self, dimension: str = OVERALL, metric: str = "") -> str:

@@ -156,3 +156,14 @@ def test_ctrl_c_is_code_130_and_says_that_the_run_goes_on(
     assert "goes on" in complaint(capsys)
     use(monkeypatch, FakeModel())
     assert main(["run", "fake", "--benchmark", folder, "--out", str(tmp_path / "out")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("flag", "new"), [("--unified", "paper s-test --models"), ("--bias=P30", "paper bear --figure 4")]
+)
+def test_a_flag_that_is_gone_is_refused_with_what_takes_its_place(
+    flag: str, new: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "one", "two", "three", flag]) == 2
+    name = flag.partition("=")[0]
+    assert capsys.readouterr().err == f"error: compare has no {name} any more. Use {program()} {new} in its place.\n"

@@ -359,3 +359,17 @@ def test_figures_of_several_pairs_of_cultures_have_a_sentence_each() -> None:
     ]
     assert findings([overall, *pairs[:2]]) == ["m knows 50 % (40 to 60) of these 200 facts."]
     assert findings(pairs[:2]) == []
+
+
+def test_a_file_is_drawn_once_and_a_picture_without_plotly(
+    measured: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = measured.plot("domain", file=tmp_path / "chart.html")
+    assert isinstance(page, go.Figure) and page.layout.title.text
+
+    def refused(task: str) -> None:
+        raise AssertionError(task)
+
+    monkeypatch.setattr("probing.dot_charts.graph_objects", refused)
+    picture = measured.plot("domain", file=tmp_path / "chart.png")
+    assert [label.get_text() for label in picture.axes[0].get_yticklabels()] == ["Geographic", "Political"]
