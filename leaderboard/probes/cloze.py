@@ -1,9 +1,8 @@
-"""The pages of cloze: averages without leaks, the difficulty of fact types, and encoders beside generators."""
+"""The pages of cloze: averages without leaks, and encoders beside generators."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from math import inf, isnan
-from statistics import mean
 
 import numpy as np
 from django.http import QueryDict
@@ -28,7 +27,6 @@ from probing.errors import ProbingError
 from probing.formats.geography import LEFT_OUT
 from probing.judging import QUESTIONS, stored_agreement
 from probing.probes.cloze import INSTRUCTIONS
-from probing.statements.geography_sentences import FACT_TYPES
 
 METRIC_LABELS = {
     **{f"in_top_{k}": f"In top {k}" for k in (1, 5, 10)},
@@ -41,7 +39,6 @@ METRIC_LABELS = {
     "accuracy_lm_pub_quiz": "Accuracy before training, multiple choice",
     "accuracy_mask_predict": "Accuracy before training, filled blank",
 }
-HEADS = list(dict.fromkeys(fact_type.head for fact_type in FACT_TYPES.values()))
 BASELINE_NOTE = "Here, as many answers are given as count. There is no chance, because any word may stand at a blank."
 INSTRUCTION_LABELS = {0: "0: none, the sentence alone"} | {
     number: f"{number}: {text.format('[sentence]')}" for number, text in enumerate(INSTRUCTIONS) if number
@@ -111,26 +108,22 @@ def _mean(scores: Sequence[Score]) -> Score:
     return Score(metric=scores[0].metric, value=float(values.mean()), n=round(total, 9), **figures)
 
 
-# A benchmark: encoders beside models that write, what training leaves, difficulty, and how sentences were made.
+# A benchmark: encoders beside models that write, what training leaves, and how sentences were made.
 
 
 def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage | None) -> Parts:
     runs = with_printed(benchmark)
-    sides, training, difficult = side_by_side(runs), further_training.trainings(runs), difficulty(runs)
-    groups = [group for group in MARKERS if any(row[group] is not None for row in difficult)]
-    by_group = [name for group in groups for name in (group, f"{group}_models")]
+    sides, training = side_by_side(runs), further_training.trainings(runs)
     tables = {
         "sides": (SIDE_BY_SIDE, sides),
         "training": (further_training.columns(training), training),
-        "difficulty": (("fact_type", *by_group, "head"), difficult),
         "judged": (JUDGED, judged(benchmark)),
     }
-    drawn = [*_sides_chart(sides), *further_training.chart(training), *_difficulty_chart(difficult, groups)]
+    drawn = [*_sides_chart(sides), *further_training.chart(training)]
     return parts(
         query,
         tables,
         drawn,
-        groups=[(group, group.replace("_", ", ").capitalize()) for group in groups],
         judged=[(name, labels.sentence(name)) for name in JUDGED[2:]] if tables["judged"][1] else [],
         training_titles=further_training.titles(training),
         notes=notes_of(benchmark),
@@ -146,68 +139,11 @@ def judged(benchmark: Benchmark) -> list[Row]:
     return []
 
 
-ENCODERS, GENERATORS, ENCODER_DECODERS = "encoders", "generators", "encoder-decoders"
-SIDES = {"masked": ENCODERS, "causal": GENERATORS, "encoder-decoder": ENCODER_DECODERS}
-# Within five, as the paper compares the first two: in-top-5 of encoders, in-near-5 of models that write.
-WITHIN_FIVE = {ENCODERS: "in_top_5", GENERATORS: "in_near_5", ENCODER_DECODERS: "in_near_5"}
-PUBLISHED = "_published"  # the end of the names of groups that no figure was measured of
-# Symbol and colour of each group of models, the same in both charts: hollow where the figures are published.
+SIDES = {"masked": "encoders", "causal": "generators", "encoder-decoder": "encoder-decoders"}
+# Symbol and colour of each group of models.
 MARKERS = {
-    f"{side}{ending}": (kind_symbol(kind, hollow=bool(ending)), f"var(--series-{number})")
-    for number, (kind, side) in enumerate(SIDES.items(), start=1)
-    for ending in ("", PUBLISHED)
+    side: (kind_symbol(kind), f"var(--series-{number})") for number, (kind, side) in enumerate(SIDES.items(), start=1)
 }
-
-
-def difficulty(runs: Sequence[Entry]) -> list[Row]:
-    """Return the share found within five by fact type, a mean over models: head by head, the easiest first. One query.
-
-    Published figures stand beside the measured ones, as they are of other sentences (the paper's Figure 1).
-    """
-    by_pk = {run.pk: run for run in runs if run.model.kind in SIDES}
-    values: dict[str, dict[str, list[tuple[str, float]]]] = {}
-    for score in scores_of(by_pk.values(), set(WITHIN_FIVE.values()), ["fact_type"]):
-        run = by_pk[score.run_id]
-        side = SIDES[run.model.kind]
-        if score.value is not None and score.metric == WITHIN_FIVE[side] and score.group in FACT_TYPES:
-            group = side if run.provenance == Run.Provenance.MEASURED else f"{side}{PUBLISHED}"
-            values.setdefault(score.group, {}).setdefault(group, []).append((run.model.hub_id, score.value))
-    rows = [_difficulty_row(key, by_group) for key, by_group in values.items()]
-    return sorted(rows, key=lambda row: (HEADS.index(row["head"]), -max(row[group] or 0.0 for group in MARKERS)))
-
-
-def _difficulty_row(key: str, by_group: Mapping[str, Sequence[tuple[str, float]]]) -> Row:
-    row: Row = {"fact_type": FACT_TYPES[key].name, "head": FACT_TYPES[key].head}
-    for group in MARKERS:
-        figures = by_group.get(group, ())
-        row[group] = mean(value for _, value in figures) if figures else None
-        row[f"{group}_models"] = len({model for model, _ in figures}) or None
-    return row
-
-
-def _difficulty_chart(rows: Sequence[Row], groups: Sequence[str]) -> list[Chart]:
-    if not rows:
-        return []
-    points = [
-        Point(row["fact_type"], row[group], group=_in_words(group))
-        for row in rows
-        for group in groups
-        if row[group] is not None
-    ]
-    heads = {row["fact_type"]: row["head"] for row in rows}
-    figure = charts.headed_dots(points, heads, "share found within five", markers=_markers())
-    return [Chart("difficulty", DIFFICULTY, summary(DIFFICULTY, points), figure)]
-
-
-DIFFICULTY = "Difficulty of fact types"
-
-
-def _in_words(group: str) -> str:
-    return group.replace("_", ", ")
-
-
-def _markers() -> dict[str, tuple[str, str]]:
-    return {_in_words(group): marker for group, marker in MARKERS.items()}
 
 
 def side_by_side(runs: Sequence[Entry]) -> list[Row]:
@@ -240,7 +176,7 @@ def _sides_chart(rows: Sequence[Row]) -> list[Chart]:
         return []
     title = "Encoders and generators on the same sentences"
     heads = {point.label: point.group.capitalize() for point in points}
-    figure = charts.headed_dots(points, heads, "accuracy", markers=_markers())
+    figure = charts.headed_dots(points, heads, "accuracy", markers=MARKERS)
     return [Chart("sides", title, f"Only sentences that end in their blank. {summary(title, points)}", figure)]
 
 

@@ -1,8 +1,6 @@
-"""Pages of multiple choice and of similarity, which are the default ones: baselines, and charts of all models."""
+"""Pages of multiple choice and of similarity, the default ones: baselines, and how difficult questions are."""
 
 import re
-from itertools import product
-from statistics import median
 
 import pandas as pd
 import pytest
@@ -10,7 +8,6 @@ from django.test import Client
 
 from leaderboard.figures.ranks import refresh_standings, store_figures
 from leaderboard.models import Benchmark, Run
-from leaderboard.probes import multiple_choice
 from leaderboard.probes.items import item_url
 from probing.settings import Settings
 from tests.fakes import FakeModel
@@ -31,20 +28,6 @@ def test_a_run_opens_on_every_page_with_the_same_main_score(client: Client, smal
     pages = (f"/runs/{run.pk}/", f"/runs/{run.pk}/items/", question, "/benchmarks/small/relations/P30/")
     for address in (*pages, f"/compare/?m={run.pk}"):
         assert client.get(address).status_code == 200
-
-
-@pytest.mark.parametrize(("most", "are_some"), [(multiple_choice.MOST_DOTS, False), (1, True)])
-def test_that_some_models_are_drawn_is_said_only_where_it_is_so(
-    client: Client, small: Benchmark, monkeypatch: pytest.MonkeyPatch, most: int, are_some: bool
-) -> None:
-    monkeypatch.setattr(multiple_choice, "MOST_DOTS", most)
-    for number in range(2):
-        make.measured(small, make.model(f"org/{number}"), skill=number + 1, seed=number)
-    small.settings = {"templates": [0, 1]}
-    small.save()
-    make.restore_figures(small)
-    page = client.get(small.get_absolute_url()).content.decode()
-    assert ("Some of the models are drawn" in page) == are_some
 
 
 MAJORITY = "Majority answer always gives the answer that is right most often in the relation"
@@ -78,29 +61,6 @@ def models(small: Benchmark) -> list[Run]:
     return runs
 
 
-def stored(run: Run, dimension: str, group: str) -> float:
-    value = run.scores.get(metric="accuracy", dimension=dimension, group=group).value
-    assert value is not None
-    return value
-
-
-def test_each_domain_has_the_score_of_each_model_and_its_chance(client: Client, models: list[Run]) -> None:
-    rows = csv_rows(client, "/benchmarks/small/", "domains")
-    domains = set(models[0].scores.filter(dimension="domain").values_list("group", flat=True))
-    assert {row["group"] for row in rows} == domains
-    assert len(rows) == len(domains)
-    for row, run in product(rows, models):
-        assert float(row[f"run_{run.pk}"]) == stored(run, "domain", row["group"])
-        chance = run.scores.get(metric="chance", dimension="domain", group=row["group"]).value
-        assert float(row["chance"]) == chance
-
-
-def test_domains_come_with_the_highest_median_first(client: Client, models: list[Run]) -> None:
-    groups = list(dict.fromkeys(row["group"] for row in csv_rows(client, "/benchmarks/small/", "domains")))
-    medians = [median(stored(run, "domain", group) for run in models) for group in groups]
-    assert medians == sorted(medians, reverse=True)
-
-
 def test_questions_are_counted_by_the_share_of_right_answers(small: Benchmark, models: list[Run]) -> None:
     answers = pd.concat([make.stored_rows(run) for run in models])
     shares = answers.groupby(["relation", "index"])["correct"].mean()
@@ -113,22 +73,7 @@ def test_questions_are_counted_by_the_share_of_right_answers(small: Benchmark, m
     assert sum(small.difficulty) == len(shares)
 
 
-def test_the_page_has_the_domains_and_how_many_questions_are_how_difficult(
-    client: Client, small: Benchmark, models: list[Run]
-) -> None:
+def test_the_page_has_how_many_questions_are_how_difficult(client: Client, small: Benchmark, models: list[Run]) -> None:
     page = client.get("/benchmarks/small/").content.decode()
-    assert 'id="chart-domains"' in page
     small.refresh_from_db()
     assert [int(number) for number in re.findall(r"(\d) questions: .* answers are right", page)] == small.difficulty
-
-
-def test_a_benchmark_that_no_model_was_measured_on_has_no_chart(client: Client, small: Benchmark) -> None:
-    page = client.get("/benchmarks/small/").content.decode()
-    assert 'id="chart-domains"' not in page
-
-
-def test_runs_with_other_settings_are_not_drawn(client: Client, models: list[Run]) -> None:
-    other = make.measured(models[0].benchmark, make.model("org/other"), skill=3, templates=(0,))
-    columns = csv_rows(client, "/benchmarks/small/", "domains")[0].keys()
-    assert {f"run_{run.pk}" for run in models} <= columns
-    assert f"run_{other.pk}" not in columns

@@ -1,4 +1,4 @@
-"""Dots in rows: under headings, several series side by side, profiles and strips."""
+"""Dots in rows: under headings, several series side by side, and profiles."""
 
 import re
 from itertools import combinations
@@ -10,7 +10,7 @@ from django.conf import settings
 
 from leaderboard.ui import charts
 from leaderboard.ui.charts.basics import KIND_SYMBOLS, SERIES_MARKERS, Point, series_markers
-from leaderboard.ui.charts.dot_plots import Mark, ModelDot, profile
+from leaderboard.ui.charts.dot_plots import Mark, profile
 from tests.leaderboard.ui.charts.plotted import plotted
 
 HEADS = {"Arab and West, ar": "Arab and West", "Asia and West, ar": "Asia and West", "all": ""}
@@ -82,33 +82,6 @@ def test_bands_and_chance_are_drawn_where_they_are_known() -> None:
     assert names == ["published"]
     names = [trace.name for trace in plotted(profile([MEASURED], PROFILE_HEADS, "score")).data]
     assert names == ["models of similar size", "chance", "measured here"]
-
-
-DOTS = {
-    "Arts": [ModelDot("a/one", 0.2, href="/runs/1/"), ModelDot("b/two", 0.4, hollow=True)],
-    "History": [ModelDot("a/one", 0.6)],
-}
-STRIPS = charts.strips(DOTS, {"Arts": 0.3, "History": 0.6}, {"Arts": 0.1}, "accuracy")
-
-
-def test_a_strip_plot_has_a_dot_for_each_model_and_ticks_at_the_median_and_at_chance() -> None:
-    plot = plotted(STRIPS)
-    traces = {trace.name: trace for trace in plot.data}
-    assert list(traces) == ["chance", "measured here", "published", "median"]
-    assert (list(traces["measured here"].x), list(traces["measured here"].y)) == ([0.2, 0.6], ["Arts", "History"])
-    assert list(traces["measured here"].text) == ["a/one", "a/one"]
-    assert list(traces["measured here"].customdata) == ["/runs/1/", ""]
-    assert list(traces["median"].x) == [0.3, 0.6]
-    assert (list(traces["chance"].x), list(traces["chance"].y)) == ([0.1], ["Arts"])
-
-
-def test_published_figures_are_hollow_dots() -> None:
-    symbols = {trace.name: trace.marker.symbol for trace in plotted(STRIPS).data}
-    assert (symbols["measured here"], symbols["published"]) == ("circle", "circle-open")
-
-
-def test_the_first_row_is_at_the_top() -> None:
-    assert list(plotted(STRIPS).layout.yaxis.categoryarray) == ["History", "Arts"]
 
 
 # Several series in the same rows: room for each, and markers that everybody can tell apart.
