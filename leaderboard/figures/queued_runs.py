@@ -168,11 +168,6 @@ def ends_in_line(busy: Sequence[float], seconds: Sequence[float]) -> list[float]
     return ends
 
 
-def recent_rates(queue: str) -> RecentRates:
-    """Return the rates of the runs of a queue that finished last. One query."""
-    return rates_by_queue([queue])[queue]
-
-
 def rates_by_queue(queues: Collection[str]) -> dict[str, RecentRates]:
     """Map each queue to the rates of the runs that finished last, from start to end. One query."""
     total = RunPart.objects.filter(run=OuterRef("pk")).order_by().values("run").annotate(total=Sum("work"))

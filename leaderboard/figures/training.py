@@ -18,7 +18,6 @@ from leaderboard.figures.item_rows import Row
 from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT, RunOutcomes, outcomes_of, outcomes_of_all
 from leaderboard.figures.scores import OVERALL_SLICE, Slice, main_part, of_main_parts
 from leaderboard.models import Benchmark, Model, Run, Score
-from leaderboard.models.benchmark import named
 from probing.analysis.accuracy import CHANCE
 from probing.analysis.breakdowns import OVERALL
 from probing.analysis.intervals import without_seed
@@ -37,7 +36,7 @@ class Series:
     """The finished runs of one model on one benchmark at different steps, in the order of the steps.
 
     All have the same settings and come from the same source, so that only the training differs. Of several runs at one
-    step it has the newest. For models that are compared, it is one run of each, in the order of the comparison.
+    step it has the newest.
     """
 
     runs: tuple[Run, ...]
@@ -144,26 +143,6 @@ def read_series(hub_ids: Collection[str], benchmark: Benchmark | None = None) ->
 def _with_steps() -> QuerySet[Run]:
     runs = Run.objects.filter(state=Run.State.FINISHED, model__step__isnull=False)
     return runs.select_related("model", "benchmark").defer(*UNUSED)
-
-
-def on_several_benchmarks(runs: Sequence[Run]) -> list[Series]:
-    """Return compared runs as a series, and further ones of exactly their models from other benchmarks.
-
-    There is one for each choice of settings and each source that all of them have: a model counts with its commit, and
-    one that lacks a benchmark, or has it in other settings, leaves that out for all. Nothing where two runs are of one
-    model. One query.
-    """
-    places = {run.model_id: place for place, run in enumerate(runs)}
-    if len(places) < len(runs):
-        return []
-    finished = Run.objects.filter(state=Run.State.FINISHED, model__in=places, benchmark__current=True)
-    elsewhere = finished.exclude(named(runs[0].benchmark.name, "benchmark__")).select_related("model", "benchmark")
-    by_way: dict[tuple[object, ...], dict[int, Run]] = {}
-    for run in elsewhere.defer(*UNUSED).order_by("pk"):
-        way = (run.benchmark_id, run.settings_group, run.provenance, run.reference)
-        by_way.setdefault(way, {})[places[run.model_id]] = run
-    common = [Series(tuple(run for _, run in sorted(of.items()))) for of in by_way.values() if len(of) == len(runs)]
-    return [Series(tuple(runs)), *sorted(common, key=lambda series: series.sort_key)]
 
 
 def is_part_of_series(run: Run) -> bool:

@@ -26,7 +26,6 @@ from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import models_named
 from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.models import Benchmark, Entry, Run, Score
-from leaderboard.pages.compared_benchmarks import compared_benchmarks
 from leaderboard.pages.comparison_words import (
     Side,
     compared_runs,
@@ -103,8 +102,7 @@ def _comparison_page(
     sides, groups = compared_runs(runs, comparison.differences), group_figures(comparison.differences)
     tables, files = _tables(request, sides, groups, comparison, names)
     probe, favoured = pages.comparison_parts(runs, request.GET, pair), compared_answers(runs, request)
-    on_benchmarks = compared_benchmarks(runs, [side["name"] for side in sides], request)
-    for part in (probe, on_benchmarks, favoured):
+    for part in (probe, favoured):
         files |= part.get("files", {})
     reference = comparison_reference(request, runs)
     if file := download(request, files) or reference_file(request, reference):
@@ -125,8 +123,7 @@ def _comparison_page(
         "switches": part_switches,
         "part": pair.title if pair else "",
         "favoured": favoured,
-        "on_benchmarks": on_benchmarks,
-        "contents": contents(figures, [*on_benchmarks, *favoured], has_answers=bool(len(comparison.right))),
+        "contents": contents(figures, has_answers=bool(len(comparison.right)), has_fold=bool(favoured)),
         "charts": {figure.name: figure for figure in figures},
         **what_is_cited(request, reference),
     }
@@ -147,13 +144,13 @@ def _averaged(benchmark: Benchmark, differences: Sequence[Row]) -> str:
     return labels.number_of(len(relations), "relation") if benchmark.correctness.macro else ""
 
 
-def contents(figures: Sequence[Chart], folds: Sequence[object], *, has_answers: bool) -> list[dict[str, str]]:
+def contents(figures: Sequence[Chart], *, has_answers: bool, has_fold: bool) -> list[dict[str, str]]:
     """Return the page's contents list: what a reader may jump to, in the order of the page."""
     titles = {"groups": "Groups", "relations": "Relations"}
     entries = {
         **{f"section-{figure.name}": titles.get(figure.name, figure.title) for figure in figures},
         **({"disagreements": "Disagreements"} if has_answers else {}),
-        **({"details": "Behind the figures"} if folds else {}),
+        **({"details": "Behind the figures"} if has_fold else {}),
         "differences": "Differences",
     }
     return [{"id": anchor, "title": title} for anchor, title in entries.items()]

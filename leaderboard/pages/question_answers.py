@@ -1,57 +1,43 @@
-"""What models answer to one question: every wording, the shares of the options, and the perplexities of statements."""
+"""What models answer to one question: every wording, and the shares of the options."""
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
-from itertools import islice
-from typing import Any
 
 from leaderboard.figures import item_rows
 from leaderboard.figures.comparisons import ModelAnswer, short_names
 from leaderboard.figures.item_rows import ItemsMissing
 from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT
-from leaderboard.figures.questions import BenchmarkQuestion, QuestionOutcomes, question_url
-from leaderboard.models import Benchmark, Run
+from leaderboard.figures.questions import BenchmarkQuestion, QuestionOutcomes
+from leaderboard.models import Run
 from leaderboard.probes import pages_of
 from leaderboard.probes.items import item_url, shares_of
 from leaderboard.tables import Row
 from leaderboard.ui import labels
 from leaderboard.ui.visible import visible
-from probing.benchmark import Item
 
 OPTION_COLUMNS = ("scores", "prediction")
 LONGEST, LONGEST_NOTE = 60, 500  # letters of an answer that a cell and its tooltip show
 OPTIONS_SHOWN = 8
 RUNS_SHOWN = 5  # whose shares stand side by side
-MOST_CONTRASTS = 5
 MOST_INSTEAD = 5  # wrong answers that are counted
-RowsByTemplate = dict[int, Row]
 
 
-def read_answers(
-    runs: Sequence[Run], question: BenchmarkQuestion, outcomes: QuestionOutcomes, beside: Sequence[Item] = ()
-) -> list[Row]:
+def read_answers(runs: Sequence[Run], question: BenchmarkQuestion, outcomes: QuestionOutcomes) -> list[Row]:
     """Read the answers of a few runs to one question from their files; a run without files has none.
 
-    Of each `run` there are the stored `rows` by template, its `outcomes`, and the rows of the items `beside` the
-    question by index and template.
+    Of each `run` there are the stored `rows` by template, and its `outcomes`.
     """
-    indices = [item.index for item in (question.item, *beside)]
-    by_run = [(run, _rows(run, question.relation.label, indices)) for run in runs]
-    return [
-        {"run": run, "rows": rows.pop(question.item.index, {}), "outcomes": outcomes.of(run.pk), "beside": rows}
-        for run, rows in by_run
-    ]
+    return [{"run": run, "rows": _rows(run, question), "outcomes": outcomes.of(run.pk)} for run in runs]
 
 
-def _rows(run: Run, relation: str, indices: Sequence[int]) -> dict[int, RowsByTemplate]:
-    """Return the stored rows of items by index and template."""
+def _rows(run: Run, question: BenchmarkQuestion) -> dict[int, Row]:
+    """Return the stored rows of a question by template."""
     columns = (*_answer(run).columns, "relation", *OPTION_COLUMNS)
-    by_index: dict[int, RowsByTemplate] = defaultdict(dict)
     with suppress(ItemsMissing):
-        for row in item_rows.answers(run, relation, indices, columns):
-            by_index[row["index"]][row["template"]] = row
-    return by_index
+        rows = item_rows.answers(run, question.relation.label, [question.item.index], columns)
+        return {row["template"]: row for row in rows}
+    return {}
 
 
 def _answer(run: Run) -> ModelAnswer:
@@ -163,59 +149,3 @@ def option_rows(question: BenchmarkQuestion, answers: Sequence[Row], template: i
 def _scores(answers: Row, template: int) -> Sequence[float]:
     scores: Sequence[float] = answers["rows"].get(template, {}).get("scores") or ()
     return scores
-
-
-# A statement beside those of the other truth.
-
-
-def contrasts(question: BenchmarkQuestion) -> list[Item]:
-    """Return statements of the same relation that are false if this one is true, and true if it is false.
-
-    Those about the same subject or object come first, then those that follow it in the benchmark; nothing for a
-    question that is no statement.
-    """
-    is_true = question.item.is_true
-    if is_true is None:
-        return []
-    items, names = question.relation.items, set(question.item.names)
-    onwards = [*items[question.number :], *items[: question.number]]
-    others = (item for item in onwards if item.is_true is not is_true)
-    return list(islice(sorted(others, key=lambda item: not names & set(item.names)), MOST_CONTRASTS))
-
-
-def statement_rows(
-    benchmark: Benchmark, question: BenchmarkQuestion, beside: Sequence[Item], answers: Sequence[Row], template: int
-) -> tuple[list[str], list[Row]]:
-    """Return the names of a few models, and a statement and those `beside` it with their perplexities in them.
-
-    Beside another statement's perplexity stands whether the model prefers the true one of the two, that is finds it
-    less perplexing; None where they are equal or one is not stored.
-    """
-    shown = answers[:RUNS_SHOWN] if beside else []
-    names = short_names([row["run"] for row in shown])
-    own = [_perplexity(row["rows"], template) for row in shown]
-
-    def statement(item: Item) -> Row:
-        is_own = item is question.item
-        values = own if is_own else [_perplexity(row["beside"].get(item.index, {}), template) for row in shown]
-        preferred = [_prefers_true(question.item, *pair) for pair in zip(own, values, strict=True)]
-        return {
-            "statement": item.options[template],
-            "true": item.is_true,
-            "is_own": is_own,
-            "href": "" if is_own else question_url(benchmark, question.relation, item),
-            "models": list(zip(names, values, preferred, strict=True)),
-            **dict(zip(names, values, strict=True)),
-        }
-
-    return names, [statement(item) for item in (question.item, *beside)] if beside else []
-
-
-def _perplexity(rows: Mapping[int, Mapping[str, Any]], template: int) -> float | None:
-    return rows[template]["perplexity"] if template in rows else None
-
-
-def _prefers_true(item: Item, perplexity: float | None, other: float | None) -> bool | None:
-    if perplexity is None or other is None or perplexity == other:
-        return None
-    return (perplexity < other) == item.is_true

@@ -31,11 +31,9 @@ from leaderboard.pages.items_page import items_missing
 from leaderboard.pages.question_answers import (
     answer_columns,
     answer_row,
-    contrasts,
     option_rows,
     read_answers,
     said_instead,
-    statement_rows,
 )
 from leaderboard.pages.questions_page import question_missing
 from leaderboard.probes import pages_of
@@ -101,18 +99,15 @@ def _question_page(
     current = next(wording["template"] for wording in wordings if wording["current"])
     form = AnswersForm(request.GET, bool(benchmark.correctness.column), words.right)
     page = page_of([run.pk] if run else form.passing(outcomes), request, size=MODELS_EACH_PAGE)
-    shown_outcomes, beside = run_outcomes(run, question) if run else outcomes, contrasts(question)
-    answers = read_answers(read_runs(list(page)), question, shown_outcomes, beside)
+    answers = read_answers(read_runs(list(page)), question, run_outcomes(run, question) if run else outcomes)
     rows = [answer_row(of_run, question, templates) for of_run in answers]
     judged = any(row["counted"] for row in rows)
     answer = _answer_of(run, question, stored.get(current)) if run else None
     options = option_rows(question, [] if run else answers, current)
-    statements = statement_rows(benchmark, question, beside, answers, current)
     files: dict[str, tuple[Sequence[str], Sequence[Row]]] = {
         "answers": (answer_columns(templates, judged=judged), rows),
         "options": (["option", *options[0]], options[1]),
         **{table["name"]: (table["columns"], table["rows"]) for table in (answer.tables if answer else ())},
-        "statements": (["statement", "true", *statements[0]], statements[1]),
     }
     files = {name: file for name, file in files.items() if name == "answers" or file[1]}
     if file := download(request, files):
@@ -131,7 +126,7 @@ def _question_page(
         "instead": [] if run or words.both_true else said_instead(rows),
         "page": page,
         "judged": judged,
-        "names": statements[0] or options[0],
+        "names": options[0],
         "shown_options": [row for row in options[1] if row["is_shown"]],
         "filled": filled(rows, ("settings", "parameters")),
     }

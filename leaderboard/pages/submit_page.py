@@ -1,11 +1,10 @@
 """/submit/ : take a model, benchmarks and options; show what that costs, or go to the page of the submission."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, cast
 
 from django import forms
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
@@ -13,7 +12,6 @@ from django.urls import reverse_lazy
 from leaderboard.figures import runs as runs_module
 from leaderboard.figures.benchmarks import tag_values, templates_to_choose, usual_plan
 from leaderboard.figures.progress import expected_time, worked_queue
-from leaderboard.figures.queued_runs import RecentRates, recent_rates
 from leaderboard.intake import hub, number_format, submissions
 from leaderboard.intake.checks import refuse_malformed
 from leaderboard.intake.hub import full_ids, listed_revisions, parse_name, refuse_revision, suggestions
@@ -26,7 +24,7 @@ from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.probes.wording import Names, read_relations, tag_text, wording, wording_names
 from leaderboard.serving.errors import with_retry_after
 from leaderboard.serving.limits import client_address
-from leaderboard.ui import labels, spelled
+from leaderboard.ui import labels
 from probing.errors import BadInput, ProbingError
 from probing.probes import probe_named, probe_of
 from probing.probes.probe import offered_options
@@ -35,12 +33,7 @@ from probing.settings import SETTINGS, Option
 
 def submit_view(request: HttpRequest) -> HttpResponse:
     looking = "look" in request.POST  # at the options of other benchmarks, without JavaScript
-    rates = recent_rates(MEASURE)
-    initial = _initial(request)
-    size = _known_size(initial.get("model", ""))
-    form = SubmitForm(
-        None if looking else request.POST or None, initial=initial, minutes=lambda one: _minutes(rates, one, size)
-    )
+    form = SubmitForm(None if looking else request.POST or None, initial=_initial(request))
     preview: dict[str, Any] | None = None
     problem: ProbingError | None = None
     try:
@@ -65,7 +58,6 @@ def submit_view(request: HttpRequest) -> HttpResponse:
         "local": hub.local_ids(),
         "known_models": suggestions(),
         "preview": preview,
-        "limits": _limits(),
         "without_files": list(runs_module.benchmarks().filter(path="")),
     }
     return with_retry_after(render(request, "submit.html", context, status=status), problem)
@@ -79,27 +71,6 @@ def _initial(request: HttpRequest) -> QueryDict:
     return initial
 
 
-Size = tuple[str, int]  # the kind of a model and its number of parameters
-
-
-def _known_size(text: str) -> Size | None:
-    """Return the size of the model that a text names, None where it is not known here."""
-    try:
-        hub_id, _ = parse_name(text)
-    except BadInput:
-        return None
-    found = Model.objects.filter(hub_id=hub_id).exclude(parameters=None).first()
-    return (found.kind, found.parameters) if found and found.parameters else None
-
-
-def _minutes(rates: RecentRates, benchmark: Benchmark, size: Size | None) -> str:
-    """Return the time of a run of a model of this size, or else of a usual one, in words; empty where it is unknown."""
-    time = expected_time(rates, benchmark.probe, benchmark.work, *size or ()) if benchmark.work else None
-    if time is None:
-        return ""
-    return f"{spelled.approximate_time(time)} {'for this model' if size else 'for a usual model'}"
-
-
 # The submit form: a model, benchmarks, and what can be chosen on all of these.
 
 
@@ -109,8 +80,7 @@ REVISIONS_LENGTH = 50_000  # characters
 class SubmitForm(forms.Form):
     """A model's id or address, the benchmarks to measure it on, and what can be chosen on all of these.
 
-    The fields of settings and options are made from their declarations (`offered_options`). `minutes` maps a benchmark
-    to the time of a usual run in words, empty where it is not known.
+    The fields of settings and options are made from their declarations (`offered_options`).
     """
 
     model = forms.CharField(
@@ -157,14 +127,16 @@ class SubmitForm(forms.Form):
         ),
     )
 
-    def __init__(self, data: Any = None, *, initial: QueryDict, minutes: Callable[[Benchmark], str]) -> None:
+    def __init__(self, data: Any = None, *, initial: QueryDict) -> None:
         self.offered = {benchmark.name: benchmark for benchmark in runs_module.benchmarks().exclude(path="")}
         names = list(self.offered)
         ticked = [name for name in initial.getlist("benchmark") if name in names] or names[:1]
         super().__init__(data, initial={**initial.dict(), "benchmark": ticked}, label_suffix="")
         self.full_ids: list[str] = []
         field = cast(forms.MultipleChoiceField, self.fields["benchmark"])
-        field.choices = [(name, benchmark_label(row, minutes(row))) for name, row in self.offered.items()]
+        field.choices = [
+            (name, f"{row.title} · {labels.number_of(row.items, row.noun)}") for name, row in self.offered.items()
+        ]
         chosen = [row for name, row in self.offered.items() if name in ticked]
         self.fields |= {f"{OPTION}{name}": field for name, field in common_fields(chosen).items()}
 
@@ -271,25 +243,7 @@ def _preview(form: SubmitForm) -> dict[str, Any]:
     }
 
 
-def _limits() -> list[str]:
-    """Return the limits of this site in words, those that are switched off left out."""
-    numbers = [
-        (settings.MODEL_SIZE_LIMIT / 1e9, "A model may have {:,.0f} GB of weights."),
-        (settings.SUBMISSIONS_PER_DAY, "One person may send {:,} submissions a day."),
-        (settings.OPEN_RUNS_PER_SUBMITTER, "One person may have {:,} submissions that wait or run."),
-        (settings.REVISIONS_LIMIT, "One submission may name {:,} revisions."),
-        (settings.QUEUE_LIMIT, "The whole queue takes {:,} submissions."),
-    ]
-    return [words.format(number) for number, words in numbers if number]
-
-
 OPTION = "set-"  # prefix of the fields that hold settings of the run and options of the probe
-
-
-def benchmark_label(benchmark: Benchmark, minutes: str) -> str:
-    """Return a benchmark's title with its number of items and the minutes that a usual run takes, if known."""
-    facts = [labels.number_of(benchmark.items, benchmark.noun), minutes]
-    return f"{benchmark.title} · {' · '.join(filter(None, facts))}"
 
 
 def problem_of(benchmark: Benchmark, chosen: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from leaderboard.figures.queued_runs import (
     RecentRates,
     ends_in_line,
     own_rate,
-    recent_rates,
+    rates_by_queue,
 )
 from leaderboard.models import Benchmark, RunPart
 from tests.leaderboard import factories as make
@@ -158,4 +158,4 @@ def test_only_runs_of_the_queue_with_known_work_count(small: Benchmark) -> None:
         run = make.finished(small, queue=queue)  # in ten minutes
         RunPart.objects.create(run=run, relation="P30", template=0, items=10, work=work, done=True)
     make.finished(small)
-    assert recent_rates("measure").runs == {(small.probe, "causal"): [(1.0, 135_000_000)]}
+    assert rates_by_queue(["measure"])["measure"].runs == {(small.probe, "causal"): [(1.0, 135_000_000)]}

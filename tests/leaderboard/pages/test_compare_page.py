@@ -53,29 +53,6 @@ def test_runs_and_models_mean_the_same(client: Client, site: Site) -> None:
     assert Tables(by_run).found == Tables(by_model).found
 
 
-def test_the_same_models_stand_side_by_side_on_every_benchmark_also_above_chance(client: Client, site: Site) -> None:
-    at = address([site.first, site.second])
-    assert "On several benchmarks" not in client.get(at).content.decode()
-    first, second = (
-        Score.objects.get(run=run, metric="accuracy", dimension="overall").value for run in (site.first, site.second)
-    )
-    assert first and second
-    other = make.benchmark("other")
-    for run, value in ((site.first, 0.6), (site.second, 0.4)):
-        make.score(make.finished(other, value, run.model), 0.2, metric="chance")
-    make.finished(make.benchmark("of-one"), 0.5, site.first.model)
-    rows = csv_rows(client, at, "benchmarks")
-    assert [(row["benchmark"], row["model"], row["run"]) for row in rows[:2]] == [
-        ("small", "first", str(site.first.pk)),
-        ("small", "second", str(site.second.pk)),
-    ]
-    assert [row["benchmark"] for row in rows[2:]] == ["other", "other"]
-    assert [float(row["percent"]) for row in rows] == pytest.approx([100, 100 * second / first, 100, 100 * 4 / 6])
-    assert float(rows[3]["above_chance"]) == pytest.approx(50)
-    chart = client.get(at).context["on_benchmarks"]["chart"]
-    assert [line["x"][-1] for line in chart.figure.data] == [0.6, 0.4]
-
-
 def test_each_way_to_disagree_leads_to_its_answers(client: Client, site: Site) -> None:
     at = address([site.first, site.second])
     ((everything, *links),) = client.get(at).context["patterns"]

@@ -241,18 +241,6 @@ def test_a_sample_has_at_least_one_item(client: Client, small: Benchmark) -> Non
         assert list(response.context["form"].errors) == ["set-sample"]
 
 
-def test_minutes_and_limits_stand_on_the_form(client: Client, small: Benchmark, settings: Settings) -> None:
-    settings.SUBMISSIONS_PER_DAY = 20
-    done = make.finished(small)  # in ten minutes
-    RunPart.objects.create(run=done, relation="P30", template=0, items=10, work=100, done=True)
-    Benchmark.objects.filter(pk=small.pk).update(work=300)
-    html = client.get("/submit/").content.decode()
-    assert "6 questions · 30 min for a usual model" in html
-    of_model = client.get(f"/submit/?model={done.model.hub_id}").content.decode()
-    assert "6 questions · 30 min for this model" in of_model
-    assert "One person may send 20 submissions a day." in html
-
-
 def previewed(client: Client, **more: str) -> str:
     """Return the page that says what a submission would lead to."""
     return " ".join(client.post("/submit/", GOOD | {"preview": "yes", **more}).content.decode().split())
@@ -360,7 +348,7 @@ def test_benchmarks_that_are_not_offered_are_named_with_the_reason(client: Clien
 
 def submitted(benchmark: str, **options: str) -> SubmitForm:
     sent = QueryDict(urlencode({"model": "org/name", "benchmark": benchmark, **options}))
-    return SubmitForm(sent, initial=sent, minutes=lambda benchmark: "")
+    return SubmitForm(sent, initial=sent)
 
 
 def test_an_instruction_is_the_same_value_by_form_api_and_command(db: None) -> None:

@@ -4,10 +4,8 @@ import pytest
 from django.test import Client
 
 from leaderboard.figures import benchmarks, item_rows
-from leaderboard.figures.item_rows import ItemFilter, Row
-from leaderboard.figures.questions import question_id, question_named, question_url
+from leaderboard.figures.item_rows import Row
 from leaderboard.models import Benchmark, Run
-from leaderboard.pages.question_answers import MOST_CONTRASTS, contrasts
 from leaderboard.probes.cloze_items import around_answer
 from leaderboard.probes.items import ItemColumns, ItemRow, answer_among_options, answer_in_template, facts_table
 from leaderboard.probes.wording import (
@@ -19,10 +17,8 @@ from leaderboard.probes.wording import (
     tag_text,
 )
 from probing.benchmark import Item, Relation
-from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
-from tests.leaderboard.csv_rows import csv_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -202,108 +198,3 @@ def test_the_answer_is_marked_in_a_continuation_as_a_whole_word(
     text: str, answer: str, pieces: tuple[str, str, str]
 ) -> None:
     assert around_answer(text, answer) == pieces
-
-
-OTHER = {"true": "false", "false": "true"}
-
-
-def measured(graph: Benchmark, name: str, knows: str) -> Run:
-    """Create a finished run of a model that knows all true, or all false, statements."""
-    items = [item for relation in benchmarks.read(graph).relations for item in relation.items]
-    model = FakeModel(knows=[item.subject for item in items if item.tags["truth"] == knows])
-    return make.probed(graph, make.model(name), model, graph.settings_with({}))
-
-
-@pytest.fixture
-def runs(graph: Benchmark) -> list[Run]:
-    return [measured(graph, "org/right", "true"), measured(graph, "org/wrong", "false")]
-
-
-def statement(graph: Benchmark, truth: str) -> tuple[Relation, Item]:
-    """Return a statement of this truth whose relation has statements of the other."""
-    return next(
-        (relation, item)
-        for relation in benchmarks.read(graph).relations
-        for item in relation.items
-        if item.tags["truth"] == truth and len({other.tags["truth"] for other in relation.items}) > 1
-    )
-
-
-def stored_perplexity(run: Run, relation: Relation, text: str) -> float:
-    numbers = item_rows.find(run, ItemFilter(relation=relation.label))
-    return next(row["perplexity"] for row in item_rows.rows(run, numbers) if row["subject"] == text)
-
-
-@pytest.mark.parametrize("truth", OTHER)
-def test_beside_a_statement_stand_those_of_the_other_truth_in_its_relation(graph: Benchmark, truth: str) -> None:
-    relation, item = statement(graph, truth)
-    beside = contrasts(question_named(graph, question_id(relation, item)))
-    assert 0 < len(beside) <= MOST_CONTRASTS
-    assert {other.tags["truth"] for other in beside} == {OTHER[truth]}
-    assert all(other in relation.items for other in beside)
-
-
-def statement_item(index: int, truth: str, *names: str) -> Item:
-    return Item(index, f"statement {index}", (0,), tags={"truth": truth}, options=(f"statement {index}",), names=names)
-
-
-def test_statements_about_the_same_subject_or_object_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    items = (
-        statement_item(0, "false", "Rome", "Asia"),
-        statement_item(1, "true", "Oslo", "Norway"),
-        statement_item(2, "false", "Lima", "Peru"),
-        statement_item(3, "false", "Rome", "Norway"),
-        statement_item(4, "true", "Oslo", "Europe"),
-        statement_item(5, "false", "Oslo", "Peru"),
-    )
-    content = type("Content", (), {"relation_of": lambda *_: Relation("place", ("[Y]",), (), items)})()
-    monkeypatch.setattr("leaderboard.figures.questions.read_questions", lambda _: content)
-    beside = contrasts(question_named(Benchmark(slug="mine"), "place-1"))
-    assert [other.index for other in beside] == [3, 5, 2, 0]
-
-
-@pytest.mark.parametrize("truth", OTHER)
-def test_each_models_perplexities_are_those_that_are_stored_and_marked_by_what_it_prefers(
-    client: Client, graph: Benchmark, runs: list[Run], truth: str
-) -> None:
-    relation, own = statement(graph, truth)
-    address = question_url(graph, relation, own)
-    rows = csv_rows(client, address, "statements")
-    assert rows[0]["statement"] == own.subject
-    for row in rows:
-        for run, name in zip(runs, ("right", "wrong"), strict=True):
-            assert float(row[name]) == pytest.approx(stored_perplexity(run, relation, row["statement"]))
-    marks: dict[str, set[bool]] = {"right": set(), "wrong": set()}
-    for row in client.get(address).context["statements"][1:]:
-        for name, _, prefers_true in row["models"]:
-            marks[name].add(prefers_true)
-    assert marks == {"right": {True}, "wrong": {False}}
-
-
-def test_the_page_links_to_the_statements_beside_it(client: Client, graph: Benchmark, runs: list[Run]) -> None:
-    relation, own = statement(graph, "true")
-    page = client.get(question_url(graph, relation, own)).content.decode()
-    assert "Beside false statements" in page
-    for other in contrasts(question_named(graph, question_id(relation, own))):
-        assert f'href="{question_url(graph, relation, other)}"' in page
-
-
-def test_without_measured_models_the_page_still_shows_the_statements(client: Client, graph: Benchmark) -> None:
-    relation, own = statement(graph, "true")
-    rows = csv_rows(client, question_url(graph, relation, own), "statements")
-    assert list(rows[0]) == ["statement", "true"]
-    assert len(rows) > 1
-
-
-def test_a_relation_of_true_statements_alone_says_that_it_has_no_false_one(
-    client: Client, graph: Benchmark, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    relation, own = statement(graph, "true")
-    monkeypatch.setattr("leaderboard.pages.question_page.contrasts", lambda question: [])
-    page = client.get(question_url(graph, relation, own)).content.decode()
-    assert "The sample has no false statement of this relation." in page
-
-
-def test_a_question_with_a_blank_has_no_statements_beside_it(client: Client, small: Benchmark) -> None:
-    page = client.get("/benchmarks/small/items/P30-1/")
-    assert "Beside" not in page.content.decode()
