@@ -1,5 +1,6 @@
 """/benchmarks/<slug>/: what is asked and who is best, with every finished run."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,8 +13,8 @@ from leaderboard.figures.outcomes import ALL_RIGHT, NONE_RIGHT
 from leaderboard.figures.ranks import shown_difference
 from leaderboard.figures.runs import ANY_VERSION, printed_on
 from leaderboard.figures.scores import Slice
-from leaderboard.figures.standings import LeaderboardFilter, published_version
-from leaderboard.models import Benchmark
+from leaderboard.figures.standings import LeaderboardFilter, Row, published_version
+from leaderboard.models import Benchmark, Entry
 from leaderboard.models.benchmark import named
 from leaderboard.pages.benchmark_relations import relations_table
 from leaderboard.pages.benchmark_sections import (
@@ -25,13 +26,23 @@ from leaderboard.pages.benchmark_sections import (
 )
 from leaderboard.pages.explorer import models_explorer
 from leaderboard.pages.rendering import page_address, reference_file, what_is_cited
-from leaderboard.pages.standings_chart import AXIS, axis_links, chosen_axis, offered_axes, standings_charts
 from leaderboard.pages.standings_table import column_choices, models_table, offered_slices, read_filter
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import counts, description, sentence_about
-from leaderboard.probes.culture.pairs import PARAMETER, PairInLanguage, chosen_pair, offered_pairs, switches
+from leaderboard.probes.culture.pairs import (
+    PARAMETER,
+    PairInLanguage,
+    chosen_pair,
+    offered_pairs,
+    sides_and_gap,
+    switches,
+)
+from leaderboard.probes.culture.sides import legend
 from leaderboard.probes.wording import FREE_TEXT, example_questions, read_relations
 from leaderboard.tables import Files, download
+from leaderboard.ui import charts, labels
+from leaderboard.ui.charts.basics import Chart, Point
+from leaderboard.ui.charts.curve import SizedScore, curve
 from leaderboard.ui.links import PageLink
 from probing.benchmark import Relation
 from probing.catalog import CATALOG
@@ -70,7 +81,6 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     reference = benchmark_reference(benchmark, len(models["standings"]), page_address(request), timezone.now().date())
     if file := download(request, files) or reference_file(request, reference):
         return file
-    axes = offered_axes(models["standings"], pair)
     context = {
         "leaderboard": models,
         **tables,
@@ -79,15 +89,11 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         **_about(benchmark, versions, relations),
         **_choices(query, filters, pair, offered),
         "slices": column_choices(offered, filters.slices, relations),
-        "axes": list(filter(None, [axis_links(query, axes)])),
+        **_picture(models, filters.metric, pair),
     }
-    charts = standings_charts(filters, models, pair, chosen_axis(query, axes))
-    context |= {
-        "contents": _contents(context),
-        "charts": {chart.name: chart for chart in charts},
-        **what_is_cited(request, reference),
-    }
-    return render(request, "benchmark.html", context)
+    return render(
+        request, "benchmark.html", {**context, "contents": _contents(context), **what_is_cited(request, reference)}
+    )
 
 
 def _choices(
@@ -96,7 +102,7 @@ def _choices(
     """Return what was chosen on the page, and the links that choose a part of the items."""
     return {
         "filters": filters,
-        "kept": [(name, query[name]) for name in ("sort", PARAMETER, AXIS) if name in query],
+        "kept": [(name, query[name]) for name in ("sort", PARAMETER) if name in query],
         "pair_switches": switches(query, offered_pairs(offered), pair),
     }
 
@@ -159,3 +165,84 @@ def _contents(context: Mapping[str, Any]) -> list[dict[str, str]]:
         (True, "about", "About"),
     )
     return [{"id": anchor, "title": title} for is_there, anchor, title in entries if is_there]
+
+
+# The picture above the standings: scores against sizes, or both figures of each model for the cultures of a pair.
+
+
+MOST_MODELS = 25  # rows of the chart of a pair
+
+
+def _charted(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that have places in the picture.
+
+    These are runs of one group, and none that were asked only some of the items, as figures of different settings share
+    no axis.
+    """
+    groups = [row["group"] for row in rows if not row["some_items"]]
+    return [row for row in rows if groups and row["group"] == groups[0] and not row["some_items"]]
+
+
+def _picture(models: Mapping[str, Any], metric: str, pair: PairInLanguage | None) -> dict[str, Any]:
+    """Return the chart of a pair of cultures (`gaps`), or else the curve of scores against sizes.
+
+    `models`: the standings (`models_table`). `pair`: what they are about.
+    """
+    title, rows = models["title"], models["standings"]
+    gaps = _gaps_chart(title, rows, pair, metric) if pair and len(pair.sides) > 1 else None
+    return {"gaps": gaps} if gaps else {"curve": _curve(title, rows, models["chance"])}
+
+
+def _curve(title: str, rows: Sequence[Row], chance: float | None) -> dict[str, Any] | None:
+    """Return the curve of scores against sizes; None where the size of none of the models is known."""
+    scores = [
+        SizedScore(
+            run.model.hub_id.rpartition("/")[2],
+            *(score.value, score.low, score.high, run.model.parameters, run.model.family, not run.is_published),
+            run.get_absolute_url(),
+        )
+        for row in _charted(rows)
+        for run, score in [(row["run"], row["main"])]
+        if score and score.value is not None and run.model.parameters
+    ]
+    return {"title": f"{title} by model size", **curve(scores, chance)} if scores else None
+
+
+def _gaps_chart(title: str, rows: Sequence[Row], pair: PairInLanguage, metric: str) -> Chart | None:
+    """Return the chart with a row for each model, the widest gap in favour of the first culture on top."""
+    figures = [(row["run"], sides_and_gap(row["figures"], metric, pair)) for row in _charted(rows)]
+    with_gap = [(run, sides["gap"].value, sides) for run, sides in figures if sides and sides["gap"]]
+    if not with_gap:
+        return None
+    shown = sorted(with_gap, key=lambda entry: -abs(entry[1]))[:MOST_MODELS]
+    shown.sort(key=lambda entry: -entry[1])
+    names = _names([run for run, _, _ in shown])
+    points = [
+        Point(names[run.pk], of.value or 0.0, of.low, of.high, group=culture, href=run.get_absolute_url())
+        for run, _, sides in shown
+        for culture, of in zip(pair.cultures, (sides["first"], sides["second"]), strict=True)
+    ]
+    published = [names[run.pk] for run, _, _ in shown if run.is_published]
+    summary = _gaps_in_words([gap for _, gap, _ in with_gap], pair)
+    summary += f" The {len(shown)} widest gaps are drawn." if len(shown) < len(with_gap) else ""
+    summary += legend(run for run, _, _ in shown)
+    figure = charts.beside(points, {point.label: "" for point in points}, title, published=published)
+    return Chart("gaps", " and ".join(pair.cultures), summary, figure)
+
+
+def _gaps_in_words(gaps: Sequence[float], pair: PairInLanguage) -> str:
+    better, level = sum(gap > 0 for gap in gaps), sum(not gap for gap in gaps)
+    number = f"{better} of {len(gaps)} models know" if len(gaps) > 1 else f"{better} of 1 model knows"
+    ours, theirs = map(labels.culture, pair.cultures)
+    also = f", and {labels.number_of(level, 'model')} as much of both" if level else ""
+    return f"{pair.title}: {number} more of the facts about {ours} than of those about {theirs}{also}."
+
+
+def _names(runs: Sequence[Entry]) -> dict[int, str]:
+    """Map each run to its model's name, and to what tells several runs of one model apart."""
+    names = {run.pk: run.model.hub_id.removeprefix("published/") for run in runs}
+    times = Counter(names.values())
+    for run in runs:
+        if run.is_published and times[names[run.pk]] > 1:
+            names[run.pk] += ", published"
+    return labels.distinct(names)

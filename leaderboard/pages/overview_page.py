@@ -34,8 +34,7 @@ from leaderboard.probes.benchmark_words import TOPICS
 from leaderboard.probes.culture.sides import pair_title
 from leaderboard.tables import download, ordered, page_of, sorting
 from leaderboard.ui import labels
-from leaderboard.ui.charts.curve import curve
-from leaderboard.ui.charts.scaling_chart import SizedScore
+from leaderboard.ui.charts.curve import SizedScore, curve
 from leaderboard.ui.links import link, model_address
 from probing.analysis.breakdowns import split_group
 from probing.analysis.culture_metrics import PAIR_IN_LANGUAGE

@@ -3,13 +3,11 @@
 from leaderboard.ui.charts.basics import Chart, Plot, Point
 from leaderboard.ui.charts.dot_plots import beside, dots, favoured, forest, headed_dots
 from leaderboard.ui.charts.plots import boxes, by_size, changes, square, violins
-from leaderboard.ui.charts.scaling_chart import SizedScore, scaling_curve
 
 __all__ = [
     "Chart",
     "Plot",
     "Point",
-    "SizedScore",
     "beside",
     "boxes",
     "by_size",
@@ -18,7 +16,6 @@ __all__ = [
     "favoured",
     "forest",
     "headed_dots",
-    "scaling_curve",
     "square",
     "violins",
 ]

@@ -206,7 +206,6 @@ ROOM = 0.05  # of the range of values, below the lowest and above the highest
 SHARE_RANGE = [-0.02, 1.02]  # 0 to 1, with room for whole dots at both ends
 POWER_HOVER: Axis = {"tickprefix": "10<sup>", "ticksuffix": "</sup>", "hoverformat": ".1f"}  # for values between ticks
 MOST_TICKS = 5  # on an axis of powers of ten, where one of the distances is large enough
-MONTH = 30 * 24 * 60 * 60 * 1000  # milliseconds
 TICK_DISTANCES = (1, 2, 5, 10, 20, 50, 100, 200)  # powers of ten from one tick to the next
 
 
@@ -231,13 +230,6 @@ def parameter_axis(points: Sequence[Point]) -> Axis:
     sizes = [round(10**tick) for tick in _ticks(low, high)]
     ticks = {"tickvals": sizes, "ticktext": [spelled.parameters(size) for size in sizes]}
     return {"title": {"text": "parameters"}, "type": "log", "range": (low, high), **ticks}
-
-
-def date_axis(points: Sequence[Point]) -> Axis:
-    """Return an axis of days, which the points have as milliseconds since 1970."""
-    days = [point.x for point in points if point.x is not None]
-    room = max(0.05 * (max(days) - min(days)), MONTH)
-    return {"type": "date", "range": (min(days) - room, max(days) + room)}
 
 
 def power_axis(logarithms: Iterable[float], title: str) -> Axis:

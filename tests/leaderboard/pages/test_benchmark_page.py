@@ -4,7 +4,6 @@ import shutil
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -138,69 +137,32 @@ def test_other_settings_and_some_of_the_items_stand_under_headings_with_ranks_of
     assert [row["group"] for row in csv_rows(client, TINY)] == ["", "PLL original", "limit 5"]
 
 
-def test_the_chart_has_no_figures_of_other_settings(client: Client, tiny: Benchmark) -> None:
+def test_the_curve_has_no_figures_of_other_settings(client: Client, tiny: Benchmark) -> None:
     make.finished(tiny, 0.9, make.model("org/other"), settings={"pll": "original"})
-    assert "by model size, 1 model." in client.get(TINY).content.decode()
+    assert "1 model measured here (filled marks)" in client.get(TINY).content.decode()
     make.finished(tiny, 0.4, make.model("org/whole"))
     make.finished(tiny, 0.3, make.model("org/also-whole"))
-    page = client.get(TINY).content.decode()
-    assert "by model size, 2 models. Best and largest: whole (135 M), 0.400 ± 0." in page
+    curve = client.get(TINY).context["curve"]
+    assert curve["title"] == "Accuracy by model size"
+    assert curve["summary"].endswith("Nothing of its size beats whole (135 M, 0.400).")
+    assert [mark["words"].partition(":")[0] for mark in curve["marks"]] == ["whole", "also-whole"]
 
 
-def test_the_chart_sets_scores_against_what_models_state(client: Client, tiny: Benchmark) -> None:
-    facts = {
-        "mixture": {"parameters": 8 * 10**9, "idle_parameters": 6 * 10**9, "hub_created": date(2024, 1, 1)},
-        "dense": {"parameters": 10**9, "idle_parameters": 0, "hub_created": date(2025, 1, 1), "tokens": 10**12},
-    }
-    make.baseline(tiny)
-    make.finished(tiny, 0.5, make.model("org/mixture", **facts["mixture"]))
-    assert "axis=" not in client.get(TINY).content.decode(), "a single model is no choice"
-    make.finished(tiny, 0.4, make.model("org/dense", **facts["dense"]))
+def test_models_of_unknown_size_have_no_place_on_the_curve(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/unknown", parameters=None))
+    assert client.get(TINY).context["curve"] is None
+
+
+def test_files_and_pages_have_the_active_size_of_models(client: Client, tiny: Benchmark) -> None:
+    facts = {"parameters": 8 * 10**9, "idle_parameters": 6 * 10**9, "hub_created": date(2024, 1, 1)}
+    make.finished(tiny, 0.5, make.model("org/mixture", **facts))
     make.finished(tiny, 0.3, make.model("org/small"))
-
-    def axis(name: str) -> Any:
-        answer = client.get(f"{TINY}?axis={name}&search=")
-        return answer.context["charts"]["scatter"], " ".join(answer.content.decode().split())
-
-    (chart, page), (same, _) = axis(""), axis("nothing")
-    assert "by model size, 3 models. Best and largest: mixture (8 B)" in chart.summary == same.summary
-    assert 'href="?search=&amp;axis=active" >Active size</a>' in page
-    assert "axis=tokens" not in page, "a single model states them"
-    (chart, page) = axis("active")
-    assert "Best and largest: mixture (2 B)" in chart.summary
-    assert "Without a known active size, and so left out: 1 model." in chart.summary
-    assert 'aria-current="true">Active size</a>' in page
-    assert '<input type="hidden" name="axis" value="active">' in page
-    (chart, _) = axis("date")
-    assert "Best: mixture (2024-01-01), 0.500" in chart.summary
-    assert "Newest: dense (2025-01-01), 0.400" in chart.summary
     actives = {row["model"]: row["active_parameters"] for row in csv_rows(client, TINY)}
-    assert actives["org/mixture"] == "2000000000"
-    assert actives["org/small"] == ""
+    assert actives == {"org/mixture": "2000000000", "org/small": ""}
     assert "8 B parameters, 2 B of them for each token" in client.get("/models/org/mixture/").content.decode()
     models = {row["hub_id"]: row for row in client.get("/api/v1/models").json()["models"]}
-    assert models["org/dense"]["active_parameters"] == models["org/dense"]["parameters"]
+    assert models["org/mixture"]["active_parameters"] == 2 * 10**9
     assert models["org/mixture"]["hub_created"] == "2024-01-01"
-
-
-def test_the_chart_and_the_marked_link_have_the_same_axis_where_no_size_is_known(
-    client: Client, tiny: Benchmark
-) -> None:
-    for year in (2024, 2025):
-        facts = {"parameters": None, "hub_created": date(year, 1, 1), "tokens": year * 10**9}
-        make.finished(tiny, 0.4, make.model(f"org/of-{year}", **facts))
-    for asked, chosen, link in (("", "date", "Date"), ("active", "date", "Date"), ("tokens", "length of training", "")):
-        answer = client.get(f"{TINY}?axis={asked}")
-        assert f"by {chosen}, 2 models" in answer.context["charts"]["scatter"].summary
-        assert f'aria-current="true">{link or "Length of training"}</a>' in answer.content.decode()
-
-
-def test_active_size_is_only_offered_where_it_is_not_the_size(client: Client, tiny: Benchmark) -> None:
-    for name in ("a", "b"):
-        make.finished(tiny, 0.4, make.model(f"org/{name}", idle_parameters=0, hub_created=date(2024, 1, 1)))
-    page = client.get(TINY).content.decode()
-    assert ">Date</a>" in page
-    assert ">Active size</a>" not in page
 
 
 def test_a_filter_that_leaves_no_row_says_what_to_do(client: Client, tiny: Benchmark) -> None:

@@ -80,7 +80,7 @@ def test_the_page_of_a_question_has_what_is_stored_of_it_and_no_options(client: 
 
 def test_the_board_has_a_chart_of_both_cultures_with_the_figures_of_its_table(client: Client, run: Run) -> None:
     page = client.get("/benchmarks/culture:answering/")
-    plot = plotted(page.context["charts"]["scatter"].figure)
+    plot = plotted(page.context["gaps"].figure)
     assert [(trace.name, list(trace.x)) for trace in plot.data if trace.name in ("Arab", "West")] == [
         ("Arab", [0.0]),
         ("West", [pytest.approx(2 / 3)]),

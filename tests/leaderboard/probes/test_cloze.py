@@ -312,7 +312,7 @@ def test_it_has_its_score_on_all_pages_and_a_rank(measured: Run, client: Client)
     (row,) = [row for row in csv_rows(client, "/benchmarks/trex/") if row["model"] == "org/measured"]
     assert (row["rank"], float(row["accuracy"])) == ("1", 0.5)
     board = client.get("/benchmarks/trex/").content.decode()
-    assert 'id="chart-scatter"' in board and measured.get_absolute_url() in board
+    assert '<figure class="curve"' in board and measured.get_absolute_url() in board
     html = client.get(measured.get_absolute_url()).content.decode()
     assert '<div class="headline">' in html
     assert 'data-table="breakdown"' in html

@@ -164,7 +164,7 @@ def test_baselines_are_said_below_the_table(client: Client, paper: Benchmark, pa
         make.finished(Benchmark.objects.get(slug=benchmark))
         assert client.get(f"/benchmarks/{benchmark}/").context["leaderboard"]["baselines"] == sentence
     assert pairs.baselines == {"chance": 0.5}
-    assert "chance" not in plotted(client.get("/benchmarks/stest/").context["charts"]["scatter"].figure).to_json()
+    assert client.get("/benchmarks/stest/").context["curve"]["chance"] is None
 
 
 def test_rows_of_a_model_are_told_apart_by_their_prompting(paper: Benchmark, measure: Measure) -> None:

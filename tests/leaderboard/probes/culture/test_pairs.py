@@ -74,7 +74,7 @@ def test_links_above_the_standings_choose_pair_and_language(client: Client, publ
 
 
 def test_both_cultures_of_each_model_are_drawn_the_widest_gap_first(client: Client, published: None) -> None:
-    chart = client.get("/benchmarks/dlama/?part=arab-west+ar").context["charts"]["scatter"]
+    chart = client.get("/benchmarks/dlama/?part=arab-west+ar").context["gaps"]
     first, second = plotted(chart.figure).data
     assert (first.name, second.name) == ("Arab", "West")
     gaps = [a - b for a, b in zip(first.x, second.x, strict=True)]
@@ -97,7 +97,7 @@ def test_rows_of_one_model_are_told_apart_and_only_published_ones_are_hollow(
     other = make.printed(culture, figures, settings=culture_run.settings)
     for dimension, group, value in scores:
         make.score(again, value, dimension, group, metric="p_at_1")
-    chart = client.get("/benchmarks/culture/?part=arab-west+ar&published=ranked").context["charts"]["scatter"]
+    chart = client.get("/benchmarks/culture/?part=arab-west+ar&published=ranked").context["gaps"]
     alone = other.model.hub_id.removeprefix("published/")
     hollow = {"org/one, published": True, alone: True}
     hollow |= {f"org/one, run {run.pk}": False for run in (culture_run, again)}

@@ -1,4 +1,4 @@
-"""The curve of the front page: places of marks, lines, ticks and labels."""
+"""The curve of scores against sizes: places of marks, lines, ticks and labels."""
 
 from itertools import combinations
 from math import hypot
@@ -7,8 +7,16 @@ from typing import Any
 
 import pytest
 
-from leaderboard.ui.charts.curve import HEIGHT, MOST_TICKS, curve
-from leaderboard.ui.charts.scaling_chart import MOST_INTERVALS, MOST_LABELS, SizedScore
+from leaderboard.ui.charts.basics import SERIES_MARKERS
+from leaderboard.ui.charts.curve import (
+    HEIGHT,
+    MOST_INTERVALS,
+    MOST_LABELS,
+    MOST_TICKS,
+    SizedScore,
+    best_of_size,
+    curve,
+)
 
 WIDTHS = (360, 575, 900, 1160)
 
@@ -81,3 +89,32 @@ def test_the_numbers_at_the_side_are_few_and_round_and_stand_where_they_belong(h
     assert all(0 <= place <= HEIGHT for place in places) and places == sorted(places, reverse=True)
     assert float(shown["marks"][0]["y"]) < float(shown["chance"]) < places[0]
     assert shown["summary"].endswith(f"Guessing reaches {highest / 5:.3f}.")
+
+
+def test_the_best_of_their_size_beat_all_that_are_not_larger() -> None:
+    scores = [score("a", 0.5, 3), score("b", 0.2, 1), score("c", 0.4, 2), score("d", 0.3, 1), score("e", 0.5, 4)]
+    assert [best.label for best in best_of_size(scores)] == ["d", "c", "a"], "e is no better than a"
+
+
+def test_a_line_has_the_name_of_its_family_at_its_end_and_the_best_of_their_size_have_their_own() -> None:
+    family = [score("gpt2-xl", 0.5, 1500, "GPT-2"), score("gpt2", 0.2, 124, "GPT-2")]
+    shown = curve([*family, score("alone", 0.1, 300), score("phi-4", 0.3, 14000, "Phi")], None)
+    assert {label["text"] for label in shown["labels"]} == {"GPT-2", "gpt2"}
+    assert len(shown["lines"]) == 1, "a family of a single size has no line"
+
+
+def test_of_many_unbeaten_models_the_best_are_named() -> None:
+    models = [score(f"m{place}", place / 20, 10**place) for place in range(1, MOST_LABELS + 3)]
+    assert {label["text"] for label in curve(models, None)["labels"]} == {model.label for model in models[2:]}
+
+
+def test_a_mark_among_others_has_no_label() -> None:
+    crowd = [score(f"crowd-{place}", 0.5 + place / 10000, 1000 + place) for place in range(20)]
+    shown = curve([*crowd, score("alone", 0.1, 10)], None)
+    assert [label["text"] for label in shown["labels"]] == ["alone"]
+
+
+def test_no_two_families_share_a_colour_of_a_family() -> None:
+    names = [f"family-{number}" for number in range(len(SERIES_MARKERS) + 3)]
+    lines = curve([score(f"{of}-{size}", 0.5, size, of) for of in names for size in (100, 200)], None)["lines"]
+    assert [line["colour"] for line in lines] == [*range(1, len(SERIES_MARKERS) + 1), 0, 0, 0]
