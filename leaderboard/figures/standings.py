@@ -1,13 +1,12 @@
 """The standings of a benchmark: its finished runs with their figures and ranks, and what facets would leave of them.
 
 Runs are ranked in groups of equal settings, the usual ones first (docs/methods/comparing.md). Rows of a group have
-answered the same items; printed ones stand apart unless the reader includes them in the ranking.
+answered the same items; printed ones stand below the measured ones under their source, and have no rank.
 
 A row is a dict: the `run`, which may be a row of printed figures; its `figures`, which are rows of the board by metric
 and slice, and its `main` one; its `ranks`, which are stored by metric, from paired comparisons; and its `rank`, the
-best and the worst place in its group, None without one. `group` says what sets its settings apart, `some_items` that it
-was asked only some of the items, and `listed_apart` that its figures were published and stand below the measured ones,
-under their source. Rows of equal `place` stand together.
+best and the worst place in its group, None without one. `group` says what sets its settings apart, and `some_items`
+that it was asked only some of the items. Rows of equal `place` stand together.
 """
 
 from collections import Counter, defaultdict
@@ -58,7 +57,6 @@ class LeaderboardFilter:
     chosen: Mapping[str, str] = field(default_factory=dict)
     search: str = ""
     slices: Sequence[Slice] = ()
-    rank_published: bool = False
     part: Slice = OVERALL_SLICE
     sides: Sequence[Slice] = ()
     limits: Mapping[str, str] = field(default_factory=dict)
@@ -86,7 +84,7 @@ def standings(filters: LeaderboardFilter, table: pd.DataFrame, runs: Iterable[En
     ranks = _stored_ranks(filters.benchmark) if filters.part == _ranked_part(filters) else {}
     rows = [_row(run, filters, figures[run.pk], ranks.get(run.pk, {})) for run in runs if run.pk in figures]
     shown = [row for row in rows if row["main"] or filters.part == OVERALL_SLICE]
-    _rank(shown, filters.rank_published)
+    _rank(shown)
     return sorted(shown, key=_default_order)
 
 
@@ -96,7 +94,6 @@ def _row(
     group = run.group_without(filters.limits)
     ranked_here = ranks if group == run.settings_group else {}  # runs that were asked only the part rank apart
     some_items = asks_other_items(run.differences.keys() - filters.limits.keys(), run.benchmark.probe)
-    listed_apart = run.is_published and not filters.rank_published
     overall = figures.get((filters.metric, OVERALL_SLICE))
     row: Row = {
         "run": run,
@@ -107,13 +104,12 @@ def _row(
         "paired": ranked_here.get(filters.metric),
         "group": group,
         "some_items": some_items,
-        "listed_apart": listed_apart,
         "way": run.way,
     }
     beginning = SOME_ITEMS if some_items else OTHER_SETTINGS
     row["settings_heading"] = f"{beginning}: {group}" if group else ""
-    source = str(run.first.source["title"]) if isinstance(run, PrintedRow) and listed_apart else ""
-    row["place"] = (row["settings_heading"], listed_apart, source, row["way"])
+    source = str(run.first.source["title"]) if isinstance(run, PrintedRow) else ""
+    row["place"] = (row["settings_heading"], run.is_published, source, row["way"])
     return row
 
 
@@ -140,45 +136,29 @@ def _default_order(row: Row) -> tuple[Any, ...]:
 # Ranks: the places that a run can have in its group, from paired comparisons or else from separate intervals.
 
 
-def _rank(rows: Iterable[Row], rank_published: bool) -> None:
+def _rank(rows: Iterable[Row]) -> None:
+    """Give each row its rank in its group; figures that were not measured here have none.
+
+    A run that is ranked by its interval alone takes no place from those that were compared pair by pair.
+    """
     groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
-        groups[row["group"], row["way"]].append(row)
-    for members in groups.values():
-        _rank_group(members, rank_published)
-
-
-def _rank_group(rows: Sequence[Row], rank_published: bool) -> None:
-    """Give each row of a group its rank; published figures have one only where that is asked for.
-
-    A published figure without a stated error has none, and takes no place either. A run that is ranked by its interval
-    alone takes no place from those that were compared pair by pair.
-    """
-    measured, reported = [], []
-    for row in rows:
-        row["rank"], row["rank_text"], row["interval"] = None, "", _interval(row)
+        row["rank"], row["rank_text"] = None, ""
         if row["paired"] and row["paired"].best:
             row["rank"], row["rank_text"] = (row["paired"].best, row["paired"].worst), row["paired"].rank_range
-        if row["interval"] and row["run"].provenance == MEASURED:
-            measured.append(row)
-        elif row["interval"] and rank_published and row["run"].provenance in REPORTED:
-            reported.append(row)
-    references = [row for row in measured if row["rank"]] or measured or reported
-    for row in [*measured, *reported]:
-        if row["paired"] is None:
-            others = [other["interval"] for other in references if other is not row]
-            row["rank"] = place_by_intervals(row["interval"], others)
+        if row["run"].provenance == MEASURED and row["main"] and row["main"].value is not None:
+            groups[row["group"], row["way"]].append(row)
+    for members in groups.values():
+        references = [row for row in members if row["rank"]] or members
+        for row in [row for row in members if row["paired"] is None]:
+            others = [_interval(other["main"]) for other in references if other is not row]
+            row["rank"] = place_by_intervals(_interval(row["main"]), others)
             row["rank_text"] = f"≈ {rank_range(*row['rank'])}"
 
 
-def _interval(row: Row) -> Interval | None:
-    """Return the figure that ranks a row with its interval; none for a published figure without a stated error."""
-    main = row["main"]
-    if main is None or main.value is None:
-        return None
-    exact = None if row["run"].provenance in REPORTED else (main.value, main.value)
-    bounds = ends(main) or exact
-    return (main.value, bounds) if bounds else None
+def _interval(figure: Any) -> Interval:
+    """Return a figure with the ends of its interval; one without an interval counts as exact."""
+    return figure.value, ends(figure) or (figure.value, figure.value)
 
 
 def place_by_intervals(own: Interval, others: Sequence[Interval]) -> tuple[int, int]:

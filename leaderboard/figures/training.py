@@ -5,7 +5,7 @@ The scores of the steps are series of finished runs that were measured in the sa
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 from typing import NamedTuple
 
@@ -36,10 +36,12 @@ class Series:
     """The finished runs of one model on one benchmark at different steps, in the order of the steps.
 
     All have the same settings and come from the same source, so that only the training differs. Of several runs at one
-    step it has the newest.
+    step it has the newest. A page gives it its scores (`points`), and the name by which it is told from others.
     """
 
     runs: tuple[Run, ...]
+    name: str = ""
+    points: tuple["StepScore", ...] = ()
 
     @property
     def last(self) -> Run:
@@ -195,10 +197,10 @@ class Trajectories:
         self._points = _points(series, by_run)
         self._main, self._dimension = main, dimension
 
-    def overall(self, series: Series) -> list[StepScore]:
-        """Return the scores of a series that stand for its runs, step by step."""
+    def overall(self, series: Series, name: str) -> Series:
+        """Return a series with a name, and with the scores that stand for its runs, step by step."""
         points = self._points[series]
-        return points.get(main_part(points), [])
+        return replace(series, name=name, points=tuple(points.get(main_part(points), ())))
 
     def groups(self) -> dict[str, list[StepScore]]:
         """Return the scores of the main series in each group of the dimension, step by step, in stored order."""

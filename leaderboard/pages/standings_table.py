@@ -45,7 +45,6 @@ from leaderboard.ui.labels import MEASURED, PUBLISHED
 from probing.benchmark import Relation
 
 ENDS = ("low", "high", "cluster_low", "cluster_high")
-BOTH = "Measured here and published"
 SHOWN = ("kind", "parameters")  # those facts of a model that the page shows
 MODEL = ("rank", "model", *SHOWN, "active_parameters", "tie_group", "settings")
 RUN = ("provenance", "date", "group", "way", "run", "commit", "version")
@@ -71,7 +70,6 @@ def read_filter(
         chosen=chosen_facets(query),
         search=query.get("search", "").strip(),
         slices=chosen_slices(query, offered, defaults),
-        rank_published=query.get("published") == "ranked",
         part=pair.part if pair else OVERALL_SLICE,
         sides=pair.sides if pair else (),
         limits=pair.limits if pair else {},
@@ -99,7 +97,7 @@ def models_table(
     add_settings(shown)
     headings = {"", *(row["standing"]["group"] for row in shown)}
     has_settings = filters.part == OVERALL_SLICE and any(row["settings"] not in headings for row in shown)
-    not_said = [row for row in passing if not row["listed_apart"]]  # by a text above them
+    not_said = [row for row in passing if not row["run"].is_published]  # by a text above them
     chance = chance_of(filters.benchmark, filters.part) if filters.metric == filters.benchmark.main_metric else None
     has_bars = any(row[filters.metric] is not None and 0 <= row[filters.metric] <= 1 for row in shown)
     title, scored = pages.metric_label(filters.metric), score_columns(shown, filters, pair)
@@ -302,23 +300,18 @@ def add_settings(rows: Sequence[dict[str, Any]]) -> None:
 def _headings(rows: Sequence[Row], filters: LeaderboardFilter) -> dict[tuple[Any, ...], str]:
     """Map each group of rows to the text above it, with the number of its models and its source if it has one."""
     models = Counter(place for place, _ in dict.fromkeys((row["place"], row["run"].model.hub_id) for row in rows))
-    kinds: dict[tuple[Any, ...], set[bool]] = {}
-    for row in rows:
-        kinds.setdefault(row["place"], set()).add(row["run"].is_published)
-    of_group = {row["place"]: row for row in rows}
-    return {place: _heading(row, models[place], kinds[place], filters) for place, row in of_group.items()}
+    return {place: _heading(row, models[place], filters) for place, row in {row["place"]: row for row in rows}.items()}
 
 
-def _heading(row: Row, models: int, kinds: set[bool], filters: LeaderboardFilter) -> str:
-    """Return the text above a group; `kinds` tells whether its rows were published, measured, or both."""
+def _heading(row: Row, models: int, filters: LeaderboardFilter) -> str:
     number = labels.number_of(models, "model")
     words = settings_in_words(row["run"]) if filters.part == OVERALL_SLICE else row["group"]
-    if row["listed_apart"]:
+    if row["run"].is_published:
         texts = [f"{PUBLISHED}: {row['run'].citation}", words, row["way"], number]
     elif row["settings_heading"]:
         texts = [f"{row['settings_heading'].partition(':')[0]}: {words}", row["way"]]
     else:
-        texts = [BOTH if len(kinds) > 1 else PUBLISHED if True in kinds else MEASURED, row["way"], number]
+        texts = [MEASURED, row["way"], number]
     return ", ".join(filter(None, texts))
 
 

@@ -1,6 +1,6 @@
 """/models/<org>/<name>/training/ : what a model knows at several steps of its training."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any
@@ -34,7 +34,7 @@ from leaderboard.probes.wording import language_of, read_relations, relation_nam
 from leaderboard.tables import FORMATS, Row, download, filled, ordered, page_of
 from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart, Plot, Point
-from leaderboard.ui.charts.plots import Scale, Trajectory, trajectories
+from leaderboard.ui.charts.plots import trajectories
 from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.visible import visible
 from probing.analysis.accuracy import CHANCE
@@ -63,11 +63,10 @@ PAGE_SIZE = 25  # rows, as the page has several tables
 MOST_CURVES = 8  # groups that a chart shows, as many as there are markers
 LEAST_QUESTIONS = 10  # of a group whose change is called clear
 SLACK = 1e-6  # by which two figures may differ that count the same answers
-KEPT = ("benchmark", "settings", "with", "by", "x", "scale", "relative", "from", "to")
+KEPT = ("benchmark", "settings", "with", "by", "x", "relative", "from", "to")
 ABOVE_CHANCE = "chance"  # of the parameter `relative`: both scores are taken less chance
 LOOKS = (
     ("x", (("", "Over steps"), ("tokens", "Over tokens read"))),
-    ("scale", (("", "Even scale"), ("log", "Logarithmic scale"))),
     (
         "relative",
         (
@@ -164,7 +163,7 @@ def _sections(
     contents = {f"section-{name}": labels.sentence(title) for name, title in titles.items()}
     if training.benchmark.correctness.column:
         contents["section-changes"] = "Learned and forgotten"
-    percentage = training.look.percentage
+    percentage = training.percentage
     optional = {  # the columns that a page leaves out where its rows have no value in them
         "points": ("tokens", "revision", "commit", percentage, "n"),
         "benchmarks": (percentage,),
@@ -200,85 +199,34 @@ def _form_fields(training: "Training", query: QueryDict) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Look:
-    """How trajectories are drawn: over tokens or steps, on which scale, and how relative to the first point.
-
-    `relative`: a value of the parameter of this name; empty for the scores themselves.
-    """
-
-    over_tokens: bool = False
-    is_logarithmic: bool = False
-    relative: str = ""
-
-    @property
-    def scale(self) -> Scale:
-        if self.over_tokens:
-            return Scale("tokens read", "%{x:.3s} tokens", self.is_logarithmic)
-        return Scale("step of the training", "step %{x:,}", self.is_logarithmic)
-
-    def y_title(self, metric: str) -> str:
-        ends = {"": "", ABOVE_CHANCE: " above chance, % of the first point"}
-        return f"{labels.within(metric)}{ends.get(self.relative, ', % of the first point')}"
-
-    @property
-    def percentage(self) -> str:
-        """The percentage that tables show beside the scores."""
-        return "above_chance" if self.relative == ABOVE_CHANCE else "percent"
-
-    def point(self, point: StepScore) -> Point | None:
-        """Return a point of a plot, None where it has no percentage and percentages are drawn."""
-        model, score = point.run.model, point.score
-        label = model.step_in_words
-        x, href = (model.tokens if self.over_tokens else model.step), point.run.get_absolute_url()
-        if not self.relative:
-            return Point(label, point.value, score.low, score.high, x, href=href)
-        percent = point.above_chance if self.relative == ABOVE_CHANCE else point.percent
-        if percent.value is None:
-            return None
-        return Point(label, percent.value, percent.low, percent.high, x, href=href)
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A series with its scores and the name by which a page tells it from others."""
-
-    name: str
-    series: Series
-    points: Sequence[StepScore]
-
-    def line(self, look: Look) -> Trajectory:
-        """Return the line of a plot that shows it."""
-        return trajectory(self.name, self.points, look, is_measured=self.series.is_measured)
-
-
-@dataclass(frozen=True)
 class Training:
     """Series of one benchmark in one choice of settings, with their scores.
 
     `all_series`: those of the model on every benchmark. `curves`: those of the model here, the main one first.
-    `others`: those of a second model. `everything`: the curves of both on every benchmark. `dimension`: that of the
-    breakdown of the main series into `groups`, empty without one. `error` says which choice of the reader was left out,
-    and why.
+    `others`: those of a second model. `everything`: the series of both on every benchmark. `dimension`: that of the
+    breakdown of the main series into `groups`, empty without one. `over_tokens` and `relative`, a value of the
+    parameter of this name, say how the series are drawn. `error` says which choice of the reader was left out, and why.
     """
 
     hub_id: str
     all_series: Sequence[Series]
-    everything: Sequence[Curve]
-    curves: Sequence[Curve]
-    others: Sequence[Curve]
+    everything: Sequence[Series]
+    curves: Sequence[Series]
+    others: Sequence[Series]
     dimensions: Sequence[str]
     dimension: str
     groups: Mapping[str, Sequence[StepScore]]
-    look: Look
+    over_tokens: bool
+    relative: str
     error: ProbingError | None = None
 
     @property
-    def main(self) -> Curve:
+    def main(self) -> Series:
         return self.curves[0]
 
     @property
     def benchmark(self) -> Benchmark:
-        return self.main.series.benchmark
+        return self.main.benchmark
 
     @property
     def metric(self) -> str:
@@ -287,17 +235,22 @@ class Training:
         return with_part(title, self.main.points[0].score) if self.main.points else title
 
     @property
+    def percentage(self) -> str:
+        """The percentage that tables show beside the scores."""
+        return "above_chance" if self.relative == ABOVE_CHANCE else "percent"
+
+    @property
     def headline(self) -> str:
         return headline(self.metric, self.main.points)
 
     @property
     def is_partly_from_elsewhere(self) -> bool:
-        return any(not curve.series.is_measured for curve in (*self.curves, *self.others))
+        return any(not curve.is_measured for curve in (*self.curves, *self.others))
 
     @property
     def runs(self) -> list[Run]:
         """The runs of the model between which its answers are compared."""
-        return [run for curve in self.curves for run in curve.series.runs]
+        return [run for curve in self.curves for run in curve.runs]
 
     @property
     def settings_groups(self) -> list[str]:
@@ -311,15 +264,15 @@ def step_choices(training: Training) -> list[tuple[int, str]]:
     return [
         (run.pk, f"{run.model.step_in_words}, {curve.name}" if has_curves_to_tell_apart else run.model.step_in_words)
         for curve in training.curves
-        for run in curve.series.runs
+        for run in curve.runs
     ]
 
 
 def switches(training: Training, query: QueryDict) -> list[list[PageLink]]:
     """Return the links that choose the settings and how the curves are drawn; none with a single choice."""
     settings = [(group, labels.sentence(group) or "Usual settings") for group in training.settings_groups]
-    chosen = _links(query, "settings", settings, training.main.series.settings_group)
-    has_tokens = all(curve.series.has_tokens for curve in (*training.curves, *training.others))
+    chosen = _links(query, "settings", settings, training.main.settings_group)
+    has_tokens = all(curve.has_tokens for curve in (*training.curves, *training.others))
     looks = [_links(query, name, choices, query.get(name, "")) for name, choices in LOOKS if name != "x" or has_tokens]
     return [*([chosen] if len(chosen) > 1 else []), *looks]
 
@@ -348,11 +301,15 @@ def read_training(hub_id: str, query: QueryDict) -> Training | None:
     dimension = next((name for name in (query.get("by"), DOMAIN, *dimensions) if name in dimensions), "") or ""
     everywhere = [*all_series, *all_others]
     scores = Trajectories(everywhere, own[0], dimension)
-    curves = [Curve(name, of, scores.overall(of)) for name, of in zip(curve_names(series), series, strict=True)]
-    everything = [Curve(_way(of, hub_id), of, scores.overall(of)) for of in everywhere]
+    curves = [scores.overall(of, name) for name, of in zip(curve_names(series), series, strict=True)]
+    everything = [scores.overall(of, _way(of, hub_id)) for of in everywhere]
     mine, theirs = curves[: len(own)], curves[len(own) :]
-    groups, look = scores.groups(), _look(query, series)
-    return Training(hub_id, all_series, everything, mine, theirs, dimensions, dimension, groups, look, error)
+    over_tokens = query.get("x") == "tokens" and all(part.has_tokens for part in series)
+    relative = query.get("relative", "") if query.get("relative") in ("1", ABOVE_CHANCE) else ""
+    groups = scores.groups()
+    return Training(
+        *(hub_id, all_series, everything, mine, theirs, dimensions, dimension, groups), over_tokens, relative, error
+    )
 
 
 def _way(series: Series, hub_id: str) -> str:
@@ -391,16 +348,10 @@ def _is_like(series: Series, main: Series) -> bool:
     return (series.benchmark, series.settings_group) == (main.benchmark, main.settings_group)
 
 
-def _look(query: QueryDict, series: Sequence[Series]) -> Look:
-    over_tokens = query.get("x") == "tokens" and all(part.has_tokens for part in series)
-    relative = query.get("relative", "")
-    return Look(over_tokens, query.get("scale") == "log", relative if relative in ("1", ABOVE_CHANCE) else "")
-
-
 # The rows of the tables, with the values of their CSV.
 
 
-def point_rows(curves: Sequence[Curve]) -> list[Row]:
+def point_rows(curves: Sequence[Series]) -> list[Row]:
     return [_point_row(curve.name, point) for curve in curves for point in curve.points]
 
 
@@ -430,7 +381,7 @@ def _point_row(curve: str, point: StepScore) -> Row:
 
 def group_rows(training: Training) -> list[Row]:
     """Return a row for each group with several points, those that changed most first."""
-    titles = group_names(training.main.series.last, training.dimension, training.groups)
+    titles = group_names(training.main.last, training.dimension, training.groups)
     baselines = baselines_by_group(training.benchmark, training.dimension, list(training.groups))
     rows = [
         _group_row(name, titles[name], points[0], points[-1], baselines.get(name, {}).get(CHANCE))
@@ -477,7 +428,7 @@ def curve_rows(training: Training, groups: Sequence[Row]) -> list[Row]:
     ]
 
 
-def difference_rows(first: Curve, second: Curve) -> list[Row]:
+def difference_rows(first: Series, second: Series) -> list[Row]:
     """Return the second series less the first one at the steps that both have, as if they were independent."""
     by_step = {point.step: point for point in second.points}
     return [_difference_row(point, by_step[point.step]) for point in first.points if point.step in by_step]
@@ -512,11 +463,11 @@ def replicate_rows(training: Training) -> list[Row]:
 
     One query, and two more where there are such models.
     """
-    series = series_of_other_seeds(training.main.series)
+    series = series_of_other_seeds(training.main)
     if not series:
         return []
     scores = Trajectories(series)
-    points = [*training.main.points, *(point for part in series for point in scores.overall(part))]
+    points = [*training.main.points, *(point for part in series for point in scores.overall(part, "").points)]
     values = [(point.run.model.hub_id, str(point.step), point.value) for point in points]
     table = over_seeds(pd.DataFrame(values, columns=["model", "step", "value"]), ("model", "step"))
     return [{**row, "step": int(row["step"])} for row in records(table)]
@@ -538,8 +489,8 @@ def changes_between(training: Training, query: QueryDict) -> Row:
 
     Two queries. Raises `BadInput` if a point is not one of the series, or if the two have no answers to compare.
     """
-    before = _run(training, query.get("from", ""), training.main.series.runs[0])
-    after = _run(training, query.get("to", ""), training.main.series.last)
+    before = _run(training, query.get("from", ""), training.main.runs[0])
+    after = _run(training, query.get("to", ""), training.main.last)
     changes = item_changes(before, after)
     shares = overall_shares(changes)
     chosen = query.get("change", "")
@@ -602,11 +553,6 @@ def _question(benchmark: Benchmark, row: Row, found: tuple[Relation, Item] | Non
 # The charts, each with what it shows in words.
 
 
-def trajectory(name: str, points: Sequence[StepScore], look: Look, *, is_measured: bool) -> Trajectory:
-    plotted = [look.point(point) for point in points]
-    return Trajectory(name, [point for point in plotted if point], is_measured)
-
-
 def curve_names(series: Sequence[Series]) -> list[str]:
     """Return a name for each series: its model where there are several, and who measured it where that differs."""
     several_models = len({part.model.hub_id for part in series}) > 1
@@ -634,48 +580,67 @@ def _charts(training: Training, groups: Sequence[Row], titles: Mapping[str, str]
 
 
 def _score_chart(training: Training) -> tuple[str, Plot]:
-    curves, look, points = [*training.curves, *training.others], training.look, training.main.points
+    curves, points = [*training.curves, *training.others], training.main.points
     part = part_of(points[0].score) if points else OVERALL_SLICE
-    chance = chance_of(training.benchmark, part)
-    lines = [curve.line(look) for curve in curves]
+    chance = None if training.relative else chance_of(training.benchmark, part)
     parts = [_in_words(curve, training.metric, with_name=len(curves) > 1) for curve in curves]
-    figure = trajectories(lines, look.scale, look.y_title(training.metric), None if look.relative else chance)
-    return " ".join([*parts, *left_out(lines, look)]), figure
+    return " ".join(parts), _plot(training, curves, labels.within(training.metric), training.relative, chance)
 
 
 def _benchmarks_chart(training: Training) -> tuple[str, Plot]:
     """Draw a training on every benchmark, relative to its first point (LM-PUB-QUIZ, Figure 5)."""
-    look = replace(training.look, relative=training.look.relative or "1", over_tokens=False)
-    lines = [curve.line(look) for curve in training.everything[:MOST_CURVES]]
     left = [
         f"{curve.name} {curve.points[-1].percent.value:.0f} %"
         for curve in training.everything
         if curve.points and curve.points[-1].percent.value is not None
     ]
-    words = [f"The last point has, of the first score: {'; '.join(left)}."] if left else []
-    return " ".join([*words, *left_out(lines, look)]), trajectories(lines, look.scale, look.y_title("score"))
+    words = f"The last point has, of the first score: {'; '.join(left)}." if left else ""
+    return words, _plot(training, training.everything[:MOST_CURVES], "score", training.relative or "1")
 
 
 def _curves_chart(training: Training, groups: Sequence[Row]) -> tuple[str, Plot]:
     """Draw the groups that changed most, without intervals."""
-    look, is_measured = training.look, training.main.series.is_measured
-    lines = [
-        trajectory(row["title"], training.groups[row["group"]], look, is_measured=is_measured)
+    curves = [
+        replace(training.main, name=row["title"], points=tuple(training.groups[row["group"]]))
         for row in groups[:MOST_CURVES]
     ]
-    lines = [line._replace(points=[point._replace(low=None, high=None) for point in line.points]) for line in lines]
     summary = groups_in_words(groups, labels.dimension(training.dimension).lower(), training.benchmark.nouns)
-    return summary, trajectories(lines, look.scale, look.y_title(training.metric))
+    metric = labels.within(training.metric)
+    return summary, _plot(training, curves, metric, training.relative, has_intervals=False)
 
 
-def _in_words(curve: Curve, metric: str, *, with_name: bool) -> str:
+def _plot(
+    training: Training,
+    curves: Sequence[Series],
+    metric: str,
+    relative: str,
+    chance: float | None = None,
+    *,
+    has_intervals: bool = True,
+) -> Plot:
+    """Plot series over the steps or the tokens of a training; `metric`: what they show, within a sentence."""
+    points = [
+        point for curve in curves for point in _plotted(curve, over_tokens=training.over_tokens, relative=relative)
+    ]
+    if not has_intervals:
+        points = [point._replace(low=None, high=None) for point in points]
+    axis = ("tokens read", "%{x:.3s} tokens") if training.over_tokens else ("step of the training", "step %{x:,}")
+    ends = {"": "", ABOVE_CHANCE: " above chance, % of the first point"}
+    y_title = f"{metric}{ends.get(relative, ', % of the first point')}"
+    return trajectories(points, axis, y_title, chance, [curve.name for curve in curves if not curve.is_measured])
+
+
+def _plotted(curve: Series, *, over_tokens: bool, relative: str) -> Iterator[Point]:
+    """Yield the points of a line; those without a percentage are left out where percentages are drawn."""
+    for point in curve.points:
+        model, score = point.run.model, point.score
+        percent = point.above_chance if relative == ABOVE_CHANCE else point.percent
+        value, low, high = percent if relative else (point.value, score.low, score.high)
+        if value is not None:
+            x, href = (model.tokens if over_tokens else model.step), point.run.get_absolute_url()
+            yield Point(model.step_in_words, value, low, high, x, curve.name, href)
+
+
+def _in_words(curve: Series, metric: str, *, with_name: bool) -> str:
     sentence = headline(metric, curve.points)
     return f"{labels.sentence(curve.name)}: {sentence}" if with_name else sentence
-
-
-def left_out(lines: Sequence[Trajectory], look: Look) -> list[str]:
-    """Say which points a logarithmic axis cannot show."""
-    number = sum(not look.scale.holds(point) for line in lines for point in line.points)
-    if not number:
-        return []
-    return [f"{number} point{' at 0 has' if number == 1 else 's at 0 have'} no place on a logarithmic axis."]

@@ -7,7 +7,7 @@ from leaderboard.models import Entry
 from leaderboard.probes.probe_pages import run_columns
 from leaderboard.tables import Row
 from leaderboard.ui.charts.basics import Chart, Point
-from leaderboard.ui.charts.plots import Scale, Trajectory, trajectories
+from leaderboard.ui.charts.plots import trajectories
 from leaderboard.ui.labels import PUBLISHED
 
 TITLE = "What is left after further training"
@@ -73,18 +73,16 @@ def chart(rows: Sequence[Row]) -> list[Chart]:
     """Return a line for each training and each way to ask; nothing without any."""
     if not rows:
         return []
-    lines = [
-        Trajectory(f"{row['run'].model.hub_id}, {way}", _points(row, row["kept"][metric]), is_measured=False)
-        for row in rows
-        for metric, (_, way) in WAYS.items()
-        if metric in row["kept"]
-    ]
+    ways = [(row, row["kept"].get(metric, {}), way) for row in rows for metric, (_, way) in WAYS.items()]
+    points = [point for row, kept, way in ways for point in _line(row, kept, way)]
     last = [steps[max(steps)] or 0.0 for row in rows for steps in row["kept"].values()]
     words = f"After the last step, between {100 * min(last):.0f} % and {100 * max(last):.0f} % of the accuracy is left."
-    scale = Scale("step of the further training", "after step %{x}")
-    return [Chart("training", TITLE, words, trajectories(lines, scale, "share of the accuracy kept"))]
+    axis = ("step of the further training", "after step %{x}")
+    figure = trajectories(points, axis, "share of the accuracy kept", hollow={point.group for point in points})
+    return [Chart("training", TITLE, words, figure)]
 
 
-def _points(row: Row, kept: Mapping[int, float | None]) -> list[Point]:
+def _line(row: Row, kept: Mapping[int, float | None], way: str) -> list[Point]:
     name, href = row["run"].model.hub_id, row["run"].get_absolute_url()
-    return [Point(name, value, x=step, href=href) for step, value in sorted(kept.items()) if value is not None]
+    steps = [(step, value) for step, value in sorted(kept.items()) if value is not None]
+    return [Point(name, value, x=step, group=f"{name}, {way}", href=href) for step, value in steps]

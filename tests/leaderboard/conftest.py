@@ -158,7 +158,7 @@ class Site:
         first = f"/runs/{self.first.pk}/"
         return [
             "/",
-            "/?columns=domain:Geographic&published=ranked",
+            "/?columns=domain:Geographic",
             f"/models/{self.first.model.hub_id}/",
             first,
             f"/runs/{self.running.pk}/",

@@ -10,12 +10,11 @@ from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 
 
-def test_a_query_string_chooses_columns_facets_and_ranks(db: None) -> None:
+def test_a_query_string_chooses_columns_and_facets(db: None) -> None:
     culture = make.benchmark(probe="ranking")
     offered = [Slice("culture_pair", "arab-west"), Slice("culture_pair_culture", "arab-west Arab")]
-    filters = read_filter(QueryDict("kind=causal&search= x &published=ranked"), culture, offered)
+    filters = read_filter(QueryDict("kind=causal&search= x "), culture, offered)
     assert (filters.metric, filters.chosen, filters.search) == ("p_at_1", {"kind": "causal"}, "x")
-    assert filters.rank_published
     assert list(filters.slices) == [offered[0]]
 
 
@@ -49,4 +48,4 @@ def test_columns_and_facets_that_do_not_exist_are_left_out(db: None) -> None:
     offered = [Slice("domain", "Arts")]
     query = QueryDict("columns=domain:Arts&columns=domain:None&columns=nonsense&colour=red")
     filters = read_filter(query, make.benchmark(), offered)
-    assert (list(filters.slices), filters.chosen, filters.rank_published) == (offered, {}, False)
+    assert (list(filters.slices), filters.chosen) == (offered, {})

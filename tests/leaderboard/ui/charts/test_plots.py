@@ -4,7 +4,7 @@ import pytest
 
 from leaderboard.ui import charts
 from leaderboard.ui.charts.basics import Point
-from leaderboard.ui.charts.plots import Scale, Trajectory, trajectories
+from leaderboard.ui.charts.plots import trajectories
 from tests.leaderboard.ui.charts.plotted import plotted
 
 
@@ -70,32 +70,29 @@ def test_models_in_the_square_have_the_markers_of_the_plot_beside_it(
 # Trajectories: scores over the steps of a training.
 
 
-STEPS = Scale("step", "step %{x:,}")
-LOGARITHMIC = STEPS._replace(is_logarithmic=True)
+STEPS = ("step", "step %{x:,}")
 POINTS = [Point("", 0.2, 0.1, 0.3, x=0, href="/runs/1/"), Point("", 0.5, 0.4, 0.6, x=1000, href="/runs/2/")]
 
 
+def named(*names: str) -> list[Point]:
+    return [point._replace(group=name) for name in names for point in POINTS]
+
+
 def test_filled_markers_were_measured_here_and_hollow_ones_by_others() -> None:
-    lines = [Trajectory("ours", POINTS, is_measured=True), Trajectory("theirs", POINTS, is_measured=False)]
-    first, second = plotted(trajectories(lines, STEPS, "accuracy")).data
-    assert (first.marker.symbol, second.marker.symbol) == ("triangle-up", "triangle-down-open")
+    first, second = plotted(trajectories(named("ours", "theirs"), STEPS, "accuracy", hollow=["theirs"])).data
+    assert (first.name, first.marker.symbol) == ("ours", "triangle-up")
+    assert (second.name, second.marker.symbol) == ("theirs", "triangle-down-open")
     assert list(first.customdata) == ["/runs/1/", "/runs/2/"]
     assert list(first.error_y.array) == [0.1, 0.1]
 
 
-def test_a_logarithmic_axis_leaves_out_the_step_0() -> None:
-    plot = plotted(trajectories([Trajectory("", POINTS, is_measured=True)], LOGARITHMIC, "accuracy"))
-    assert list(plot.data[0].x) == [1000]
-    assert plot.layout.xaxis.type == "log"
-
-
 def test_all_values_intervals_and_chance_are_in_view() -> None:
-    plot = plotted(trajectories([Trajectory("", POINTS, is_measured=True)], STEPS, "accuracy", chance=0.05))
+    plot = plotted(trajectories(POINTS, STEPS, "accuracy", chance=0.05))
     low, high = plot.layout.yaxis.range
     assert low < 0.05
     assert high > 0.6
 
 
 def test_a_hover_names_the_line_and_the_step_without_what_plotly_would_fill_in() -> None:
-    (line,) = plotted(trajectories([Trajectory("50 %{x}", POINTS, is_measured=True)], STEPS, "accuracy")).data
+    (line,) = plotted(trajectories(named("50 %{x}"), STEPS, "accuracy")).data
     assert line.hovertemplate.startswith("50 {x}, step %{x:,}<br>")
