@@ -108,15 +108,6 @@ def outcomes_of(run: Run) -> dict[str, RunOutcomes]:
     return {relation: _unpack(items, outcomes) for relation, items, outcomes in rows}
 
 
-def outcomes_of_all(runs: Collection[int]) -> dict[int, dict[str, RunOutcomes]]:
-    """Return the outcomes of runs by their numbers and by relation; none of a run without any. One query."""
-    rows = RelationOutcomes.objects.filter(run__in=runs).values_list("run", "relation", "items", "outcomes")
-    answers: dict[int, dict[str, RunOutcomes]] = {}
-    for run, relation, items, outcomes in rows:
-        answers.setdefault(run, {})[relation] = _unpack(items, outcomes)
-    return answers
-
-
 def _unpack(items: bytes | memoryview, outcomes: bytes | memoryview) -> RunOutcomes:
     indices = _unpack_items(items)
     return RunOutcomes(indices, np.frombuffer(zlib.decompress(outcomes), np.uint8).reshape(-1, len(indices)))

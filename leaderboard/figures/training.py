@@ -1,4 +1,4 @@
-"""What a model knows at several steps of its training, and what became of the items between two steps.
+"""What a model knows at several steps of its training.
 
 The scores of the steps are series of finished runs that were measured in the same way.
 """
@@ -9,21 +9,15 @@ from dataclasses import dataclass, replace
 from math import isnan
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 from django.db.models import Count, Q, QuerySet
 
-from leaderboard.figures.comparisons import records
-from leaderboard.figures.item_rows import Row
-from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT, RunOutcomes, outcomes_of, outcomes_of_all
 from leaderboard.figures.scores import OVERALL_SLICE, Slice, main_part, of_main_parts
 from leaderboard.models import Benchmark, Model, Run, Score
 from probing.analysis.accuracy import CHANCE
-from probing.analysis.breakdowns import OVERALL
 from probing.analysis.intervals import without_seed
-from probing.analysis.paired_tests import SCORE_KEY, Correctness, common_rows, overall_difference
-from probing.analysis.steps import RELATIVE_COLUMNS, Changes, changes, relative_to_first
-from probing.errors import BadInput
+from probing.analysis.paired_tests import SCORE_KEY
+from probing.analysis.steps import RELATIVE_COLUMNS, relative_to_first
 
 # Large fields of a run that no page of a series shows.
 UNUSED = ("provenance_record", "message", "next_step", "traceback", "log")
@@ -256,71 +250,3 @@ def dimensions_of(run: Run, metric: str, hidden: Collection[str]) -> list[str]:
     )
     counts = scores.order_by().values("dimension").annotate(groups=Count("group")).filter(groups__gt=1)
     return sorted(counts.values_list("dimension", flat=True))
-
-
-# What became of the items between two runs of a series: learned, forgotten, kept or unknown in both.
-
-
-RIGHT_COLUMN = "correct"
-
-
-def item_changes(before: Run, after: Run) -> Changes:
-    """Return what became of the items that both runs have answered. Two queries.
-
-    Raises `BadInput` if they share none, or if answers to the benchmark are not right or wrong.
-    """
-    if before.pk == after.pk:
-        raise BadInput("Both points are the same.", "Choose two different points of the training.")
-    correctness = Correctness(RIGHT_COLUMN, before.benchmark.correctness.macro)
-    return changes(_rows(before), _rows(after), correctness=correctness)
-
-
-def paired_differences(pairs: Sequence[tuple[Run, Run]]) -> list[dict[str, float] | None]:
-    """Return the `difference` of the second run of each pair from the first, on the items that both have answered.
-
-    Its 95 % interval for the same items is `low` to `high`. None where the answers of one are not stored, or the two
-    share none. One query.
-    """
-    answers = outcomes_of_all({run.pk for pair in pairs for run in pair})
-    return [
-        _difference(first.benchmark, *(answers.get(run.pk, {}) for run in (first, second))) for first, second in pairs
-    ]
-
-
-def _difference(
-    benchmark: Benchmark, first: Mapping[str, RunOutcomes], second: Mapping[str, RunOutcomes]
-) -> dict[str, float] | None:
-    if not first.keys() & second.keys():
-        return None
-    correctness = Correctness(RIGHT_COLUMN, benchmark.correctness.macro)
-    try:
-        common = common_rows({"first": _table(first), "second": _table(second)}, correctness.column)
-    except BadInput:  # they have no item in common
-        return None
-    return overall_difference(common["first"], common["second"], correctness)
-
-
-def _rows(run: Run) -> pd.DataFrame:
-    """Return a row for each template and item of a run; `correct` is missing where an answer does not count."""
-    outcomes = outcomes_of(run)
-    if not outcomes:
-        raise BadInput(f"The answers of run {run.pk} to single questions are not stored here.", "Choose another point.")
-    return _table(outcomes)
-
-
-def _table(outcomes: Mapping[str, RunOutcomes]) -> pd.DataFrame:
-    return pd.concat([_relation_rows(*of_relation) for of_relation in outcomes.items()], ignore_index=True)
-
-
-def _relation_rows(relation: str, outcomes: RunOutcomes) -> pd.DataFrame:
-    templates, items = outcomes.values.shape
-    values = pd.array(outcomes.values.ravel() == RIGHT, dtype="boolean")
-    values[outcomes.values.ravel() == NOT_COUNTED] = pd.NA
-    keys = {"template": np.repeat(np.arange(templates), items), "index": np.tile(outcomes.items, templates)}
-    return pd.DataFrame({"relation": relation, **keys, RIGHT_COLUMN: values})
-
-
-def overall_shares(of: Changes) -> list[Row]:
-    """Return how many of all `n` items had each change, and their share with its 95 % interval."""
-    overall = records(of.shares[of.shares["dimension"] == OVERALL])
-    return [{**row, "items": round(row["items"]), "n": round(row["n"])} for row in overall]

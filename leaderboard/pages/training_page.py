@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isnan
 from typing import Any
 
 import pandas as pd
@@ -17,21 +16,17 @@ from leaderboard.figures.training import (
     StepScore,
     Trajectories,
     dimensions_of,
-    item_changes,
     models_with_series,
-    overall_shares,
-    paired_differences,
     read_series,
     series_of_other_seeds,
 )
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
-from leaderboard.pages.training_words import changes_in_words, groups_in_words, headline, interval_of_difference
+from leaderboard.pages.training_words import groups_in_words, headline, interval_of_difference
 from leaderboard.probes import pages_of
 from leaderboard.probes.breakdowns import group_names
 from leaderboard.probes.culture.pairs import with_part
-from leaderboard.probes.wording import language_of, read_relations, relation_name
-from leaderboard.tables import FORMATS, Row, download, filled, ordered, page_of
+from leaderboard.tables import Row, download, filled, ordered, page_of
 from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart, Plot, Point
 from leaderboard.ui.charts.plots import trajectories
@@ -39,8 +34,6 @@ from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.visible import visible
 from probing.analysis.accuracy import CHANCE
 from probing.analysis.intervals import over_seeds
-from probing.analysis.steps import Changes
-from probing.benchmark import Item, Relation
 from probing.errors import BadInput, ProbingError
 
 INTERVAL = ("low", "high", "cluster_low", "cluster_high")
@@ -49,21 +42,15 @@ POINTS = (
     *("step", "tokens", "revision", "commit", "score", *INTERVAL, *PERCENTAGES),
     *("n", "run", "model", "provenance"),
 )
-DIFFERENCES = ("step", "first", "second", "difference", "low", "high", "runs")
 BENCHMARKS = ("step", "benchmark", "score", *PERCENTAGES, "run")
 CURVES = ("group", "step", "value", *INTERVAL, *PERCENTAGES, "n", "run")
 GROUPS = ("group", "first_step", "last_step", "first", "last", "chance", "change", "low", "high", "percent", "n")
-SHARES = ("change", "items", "share", "low", "high", "n")
-ITEMS = ("id", "question", "relation", "change", "before", "after")
 REPLICATES = ("model", "step", "runs", "mean", "sd", "lowest", "highest")
-# By which columns a reader can sort a table, where not by all of them, and by what its rows stand together.
-SORTED: dict[str, tuple[str, ...]] = {"differences": ("step", "first", "second", "difference", "runs"), "changes": ()}
 WITHIN = {"points": "curve", "benchmarks": "curve"}
 PAGE_SIZE = 25  # rows, as the page has several tables
 MOST_CURVES = 8  # groups that a chart shows, as many as there are markers
 LEAST_QUESTIONS = 10  # of a group whose change is called clear
-SLACK = 1e-6  # by which two figures may differ that count the same answers
-KEPT = ("benchmark", "settings", "with", "by", "x", "relative", "from", "to")
+KEPT = ("benchmark", "settings", "by", "x", "relative")
 ABOVE_CHANCE = "chance"  # of the parameter `relative`: both scores are taken less chance
 LOOKS = (
     ("x", (("", "Over steps"), ("tokens", "Over tokens read"))),
@@ -76,9 +63,6 @@ LOOKS = (
         ),
     ),
 )
-CHANGED = ("learned", "forgotten")  # the items that are listed unless a reader chooses one change
-CHANGE_COLUMNS = ["relation", "index", "before", "after", "change"]
-CHANGE_TITLES = {"learned": "Learned", "forgotten": "Forgotten", "kept": "Kept", "unknown": "Unknown in both"}
 DOMAIN = "domain"  # the breakdown that is shown unless a reader chooses another
 
 Table = tuple[Sequence[str], Sequence[Row]]  # its columns in the CSV, and its rows
@@ -89,9 +73,8 @@ def training_view(request: HttpRequest, org: str, name: str) -> HttpResponse:
     training = read_training(f"{org}/{name}", request.GET)
     if training is None:
         return _no_series(request, f"{org}/{name}")
-    changes, missing = _changes(training, request.GET)
     groups = group_rows(training)
-    files = _files(request, training, groups, changes)
+    files = _files(request, training, groups)
     title = f"{training.hub_id} during its training, on {training.benchmark.title}"
     details = f"benchmark version {training.benchmark.version[:12]}"
     reference = page_reference(request, f"training-{slugify(name)}", title, details)
@@ -101,8 +84,6 @@ def training_view(request: HttpRequest, org: str, name: str) -> HttpResponse:
         "training": training,
         "name": name,
         "choices": list(dict.fromkeys(series.benchmark for series in training.all_series)),
-        "changes": changes,
-        "changes_error": missing,
         **_form_fields(training, request.GET),
         **_sections(request, training, groups, files),
         **what_is_cited(request, reference),
@@ -118,28 +99,19 @@ def _no_series(request: HttpRequest, hub_id: str) -> HttpResponse:
     return render(request, "problem.html", {"error": error, "title": "No series of steps"}, status=404)
 
 
-def _files(request: HttpRequest, training: "Training", groups: Sequence[Row], changes: Row | None) -> dict[str, Table]:
+def _files(request: HttpRequest, training: "Training", groups: Sequence[Row]) -> dict[str, Table]:
     """Return the columns and the rows of each table in the order that the query string asks for."""
     tables: dict[str, Table] = {"points": (POINTS, point_rows([*training.curves, *training.others]))}
-    if training.others:
-        tables["differences"] = (DIFFERENCES, difference_rows(training.main, training.others[0]))
     if len(training.all_series) > 1:
         tables["benchmarks"] = (BENCHMARKS, point_rows(training.everything))
     if groups:
         tables |= {"curves": (CURVES, curve_rows(training, groups)), "groups": (GROUPS, groups)}
-    if changes:
-        tables |= {"changes": (SHARES, changes["shares"]), "items": (ITEMS, changes["items"])}
     if replicates := replicate_rows(training):
         tables["replicates"] = (REPLICATES, replicates)
-    files: dict[str, Table] = {
-        name: (columns, ordered(rows, request, SORTED.get(name, columns), _prefix(name), WITHIN.get(name, "")))
+    return {
+        name: (columns, ordered(rows, request, columns, _prefix(name), WITHIN.get(name, "")))
         for name, (columns, rows) in tables.items()
     }
-    if "differences" in files:
-        rows = files["differences"][1]
-        is_file = request.GET.get("format") in FORMATS and request.GET.get("table") == "differences"
-        use_paired_intervals(rows if is_file else list(page_of(rows, request, "differences", PAGE_SIZE)))
-    return files
 
 
 def _prefix(table: str) -> str:
@@ -154,14 +126,13 @@ def _sections(
     metric, dimension = training.metric, labels.dimension(training.dimension).lower()
     titles = {
         "points": f"{metric} during the training",
-        "differences": f"{training.others[0].name} against {training.main.name}" if training.others else "",
         "benchmarks": "On every benchmark, in percent of the first point",
         "curves": f"{metric} by {dimension}",
         "groups": f"First and last step by {dimension}",
     }
     titles = {name: title for name, title in titles.items() if name in files}
     contents = {f"section-{name}": labels.sentence(title) for name, title in titles.items()}
-    if training.benchmark.correctness.column:
+    if steps := step_choices(training):
         contents["section-changes"] = "Learned and forgotten"
     percentage = training.percentage
     optional = {  # the columns that a page leaves out where its rows have no value in them
@@ -179,6 +150,7 @@ def _sections(
         "shown": {name: filled(pages[name], columns) for name, columns in optional.items() if name in files},
         "has_several_curves": len(training.curves) + len(training.others) > 1,
         "charts": _charts(training, groups, titles),
+        "steps": steps,
         "has_curves_left_out": len(groups) > MOST_CURVES,
         "groups": groups,
         "replicates": files["replicates"][1] if "replicates" in files else [],
@@ -193,7 +165,6 @@ def _form_fields(training: "Training", query: QueryDict) -> dict[str, Any]:
         "dimensions": dimension_links(training, query),
         "offered": models_with_series(training.benchmark, besides=training.hub_id),
         "second": query.get("with", "") if training.others else "",
-        "steps": step_choices(training),
         "kept": [(part, query[part]) for part in KEPT if query.get(part)],
     }
 
@@ -248,24 +219,24 @@ class Training:
         return any(not curve.is_measured for curve in (*self.curves, *self.others))
 
     @property
-    def runs(self) -> list[Run]:
-        """The runs of the model between which its answers are compared."""
-        return [run for curve in self.curves for run in curve.runs]
-
-    @property
     def settings_groups(self) -> list[str]:
         """The settings, in words, in which the model has series on the benchmark; empty for the usual ones."""
         return list(dict.fromkeys(part.settings_group for part in self.all_series if part.benchmark == self.benchmark))
 
 
 def step_choices(training: Training) -> list[tuple[int, str]]:
-    """Return the numbers of the runs between which answers are compared, each with its step in words."""
-    has_curves_to_tell_apart = len(training.curves) > 1
-    return [
-        (run.pk, f"{run.model.step_in_words}, {curve.name}" if has_curves_to_tell_apart else run.model.step_in_words)
-        for curve in training.curves
+    """Return the runs whose answers can be compared, by their numbers, each with its step in words.
+
+    There are none where fewer than two have stored answers.
+    """
+    curves = [*training.curves, *training.others]
+    choices = [
+        (run.pk, ", ".join(filter(None, [run.model.step_in_words, curve.name if len(curves) > 1 else ""])))
+        for curve in curves
         for run in curve.runs
+        if run.artefact
     ]
+    return choices if len(choices) > 1 else []
 
 
 def switches(training: Training, query: QueryDict) -> list[list[PageLink]]:
@@ -428,36 +399,6 @@ def curve_rows(training: Training, groups: Sequence[Row]) -> list[Row]:
     ]
 
 
-def difference_rows(first: Series, second: Series) -> list[Row]:
-    """Return the second series less the first one at the steps that both have, as if they were independent."""
-    by_step = {point.step: point for point in second.points}
-    return [_difference_row(point, by_step[point.step]) for point in first.points if point.step in by_step]
-
-
-def _difference_row(first: StepScore, second: StepScore) -> Row:
-    low, high = interval_of_difference(second, first) or (None, None)
-    return {
-        "of": (first, second),
-        "as_score": Score(value=second.value - first.value, low=low, high=high),
-        "step": first.step,
-        "first": first.value,
-        "second": second.value,
-        "difference": second.value - first.value,
-        "low": low,
-        "high": high,
-        "runs": f"{first.run.pk} {second.run.pk}",
-    }
-
-
-def use_paired_intervals(rows: Sequence[Row]) -> None:
-    """Give the differences the intervals for the same items where the stored answers have these very figures."""
-    differences = paired_differences([(first.run, second.run) for first, second in (row["of"] for row in rows)])
-    for row, paired in zip(rows, differences, strict=True):
-        if paired and abs(paired["difference"] - row["difference"]) <= SLACK:
-            low, high = paired["low"], paired["high"]
-            row |= {"low": low, "high": high, "as_score": Score(value=row["difference"], low=low, high=high)}
-
-
 def replicate_rows(training: Training) -> list[Row]:
     """Return the means of the training and those that differ from it in a seed alone, step by step.
 
@@ -471,83 +412,6 @@ def replicate_rows(training: Training) -> list[Row]:
     values = [(point.run.model.hub_id, str(point.step), point.value) for point in points]
     table = over_seeds(pd.DataFrame(values, columns=["model", "step", "value"]), ("model", "step"))
     return [{**row, "step": int(row["step"])} for row in records(table)]
-
-
-# What became of the questions between two steps.
-
-
-def _changes(training: Training, query: QueryDict) -> tuple[Row | None, ProbingError | None]:
-    """Return what became of the questions, or why this is unknown."""
-    try:
-        return changes_between(training, query), None
-    except ProbingError as error:
-        return None, error
-
-
-def changes_between(training: Training, query: QueryDict) -> Row:
-    """Return what became of the questions between the chosen points, the first and the last ones by default.
-
-    Two queries. Raises `BadInput` if a point is not one of the series, or if the two have no answers to compare.
-    """
-    before = _run(training, query.get("from", ""), training.main.runs[0])
-    after = _run(training, query.get("to", ""), training.main.last)
-    changes = item_changes(before, after)
-    shares = overall_shares(changes)
-    chosen = query.get("change", "")
-    kinds = [chosen] if chosen in CHANGE_TITLES else list(CHANGED)
-    percent = (changes.percent, changes.percent_low, changes.percent_high)
-    for row in shares:
-        address = f"{link(query, change=row['change'])}#section-items"
-        stored = Score(value=row["share"], low=row["low"], high=row["high"])
-        row |= {"title": CHANGE_TITLES[row["change"]], "href": address, "stored": stored}
-    return {
-        "before": before,
-        "after": after,
-        "sentence": changes_in_words(before, after, shares, None if isnan(changes.percent) else percent),
-        "shares": shares,
-        "items": changed_items(training.benchmark, changes, kinds),
-    }
-
-
-def _run(training: Training, number: str, otherwise: Run) -> Run:
-    if not number:
-        return otherwise
-    run = next((run for run in training.runs if str(run.pk) == number), None)
-    if run is None:
-        raise BadInput(f"Run {number[:20]!r} is not a point of this series.", "Choose a point from the list.")
-    return run
-
-
-def changed_items(benchmark: Benchmark, changes: Changes, kinds: Sequence[str]) -> list[Row]:
-    """Return the items of the chosen kinds of change, with their questions where the benchmark's files are here."""
-    items = changes.items[changes.items["change"].isin(kinds)]
-    questions = {
-        (relation.label, item.index): (relation, item)
-        for relation in read_relations(benchmark)
-        for item in relation.items
-    }
-    return [
-        {
-            **row,
-            "id": f"{row['relation']}-{row['index']}",
-            "change_title": CHANGE_TITLES[row["change"]],
-            **_question(benchmark, row, questions.get((row["relation"], row["index"]))),
-        }
-        for row in records(items[CHANGE_COLUMNS])
-    ]
-
-
-def _question(benchmark: Benchmark, row: Row, found: tuple[Relation, Item] | None) -> Row:
-    """Return the question of a row in words, or what names it where the benchmark's files are not here."""
-    if found is None:
-        relation, index = row["relation"], row["index"]
-        return {"question": f"{relation} {index}", "relation_title": relation, "language": "", "has_page": False}
-    return {
-        "question": str(pages_of(benchmark).question_form.sentence(*found, 0)),
-        "relation_title": relation_name(found[0]),
-        "language": language_of(found[0]),
-        "has_page": benchmark.current,
-    }
 
 
 # The charts, each with what it shows in words.

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from leaderboard.figures.training import StepScore
-from leaderboard.models import Run
 from leaderboard.ui import labels
 from leaderboard.ui.spelled import figure
 from probing.analysis.intervals import recovered
@@ -62,29 +61,6 @@ def _peak(points: Sequence[StepScore]) -> str:
     changes = [interval_of_difference(best, end) for end in (points[0], points[-1])]
     is_clear = all(change is not None and change[0] > 0 for change in changes)
     return f"It is highest with {at(best)}." if is_clear else ""
-
-
-def changes_in_words(
-    before: Run, after: Run, shares: Sequence[Mapping[str, Any]], percent: tuple[float, float, float] | None
-) -> str:
-    """Say how many questions were learned and forgotten between two runs, and how much of the score is left.
-
-    `percent`: the later score in percent of the earlier one, and the ends of its interval.
-    """
-    by_change = {row["change"]: row for row in shares}
-    learned, forgotten = by_change["learned"], by_change["forgotten"]
-    sentence = (
-        f"From {before.model.step_in_words} to {after.model.step_in_words}, {_counted(learned)} learned and "
-        f"{_counted(forgotten)} forgotten, of {learned['n']:,} questions that both answered."
-    )
-    if percent is None:
-        return sentence
-    value, low, high = percent
-    return f"{sentence} The later score is {value:.0f} % of the earlier one (95 % interval {low:.0f} to {high:.0f} %)."
-
-
-def _counted(row: Mapping[str, Any]) -> str:
-    return f"{row['items']:,} {'was' if row['items'] == 1 else 'were'}"
 
 
 def groups_in_words(rows: Sequence[Mapping[str, Any]], dimension: str, nouns: str) -> str:

@@ -9,8 +9,6 @@ from pytest_django import DjangoAssertNumQueries
 
 from leaderboard.figures.outcomes import store_outcomes
 from leaderboard.models import Benchmark, Model, Run, Score
-from probing.analysis.breakdowns import OVERALL
-from probing.analysis.paired_tests import compare
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.pages.html_table import Tables
@@ -148,38 +146,13 @@ def test_a_reader_can_choose_another_breakdown(client: Client, series: list[Run]
     assert {row["group"] for row in csv_rows(client, f"{ADDRESS}?by=relation", "curves")} == {"P30", "P36"}
 
 
-def test_a_second_model_is_drawn_beside_the_first_with_the_differences_at_common_steps(
-    client: Client, series: list[Run], small: Benchmark
-) -> None:
-    point(small, 1000, 0.31, "org/other")
-    point(small, 8000, 0.35, "org/other")
-    point(small, 9000, 0.39, "org/other")
+def test_a_second_model_is_drawn_beside_the_first(client: Client, series: list[Run], small: Benchmark) -> None:
+    others = [point(small, step, value, "org/other") for step, value in ((1000, 0.31), (8000, 0.35), (9000, 0.39))]
     assert "<option>org/other</option>" in page(client).replace("<option >", "<option>")
-    rows = csv_rows(client, f"{ADDRESS}?with=org/other", "differences")
-    assert [(row["step"], round(float(row["difference"]), 9)) for row in rows] == [("1000", 0.1), ("8000", -0.05)]
-    assert all(float(row["low"]) < float(row["difference"]) < float(row["high"]) for row in rows)
+    rows = csv_rows(client, f"{ADDRESS}?with=org/other")
+    assert [int(row["run"]) for row in rows] == [run.pk for run in (*series, *others)]
     names = [line["name"] for line in client.get(f"{ADDRESS}?with=org/other").context["charts"]["points"].figure.data]
     assert names == ["org/name", "org/other"]
-
-
-def test_the_difference_of_two_trainings_has_the_interval_of_a_paired_comparison(
-    client: Client, answered: list[Run], small: Benchmark
-) -> None:
-    for run in answered:
-        other = make.measured(small, make.model("org/other", step=run.model.step), 3, seed=9)
-        other.settings_digest = DIGEST
-        other.save()
-        store_outcomes(other, make.stored_rows(other))
-    rows = csv_rows(client, f"{ADDRESS}?with=org/other", "differences")
-    assert len(rows) == len(answered)
-    for row, run in zip(rows, answered, strict=True):
-        second = Run.objects.get(model__hub_id="org/other", model__step=run.model.step)
-        tables = {"first": make.stored_rows(run), "second": make.stored_rows(second)}
-        paired = compare(tables, [], small.correctness)
-        overall = paired[paired["dimension"] == OVERALL].iloc[0]
-        assert float(row["difference"]) == pytest.approx(overall["difference"], abs=1e-6)
-        assert float(row["low"]) == pytest.approx(overall["low"], abs=0.02)
-        assert float(row["high"]) == pytest.approx(overall["high"], abs=0.02)
 
 
 def test_a_second_model_without_a_series_is_named(client: Client, series: list[Run]) -> None:
@@ -188,38 +161,18 @@ def test_a_second_model_without_a_series_is_named(client: Client, series: list[R
     assert "<b>nobody" not in text
 
 
-def test_items_learned_and_forgotten_are_counted_and_listed(client: Client, answered: list[Run]) -> None:
+def test_two_points_lead_to_the_comparison_of_their_answers(client: Client, answered: list[Run]) -> None:
+    html = page(client)
+    form = html[html.index('action="/compare/"') :]
+    chosen = [int(number) for number in re.findall(r'<option value="(\d+)"', form[: form.index("</form>")])]
+    assert chosen == 2 * [run.pk for run in answered]
     before, after = answered
-    right = [
-        {
-            (row["relation"], row["index"], row["template"]): row["correct"] == "true"
-            for row in csv_rows(client, f"/runs/{run.pk}/items/")
-        }
-        for run in answered
-    ]
-    items = {key[:2] for key in right[0]}
-    shares = [{item: sum(of[key] for key in of if key[:2] == item) for item in items} for of in right]
-    learned = {f"{item[0]}-{item[1]}" for item in items if shares[1][item] > shares[0][item]}
-    forgotten = {f"{item[0]}-{item[1]}" for item in items if shares[1][item] < shares[0][item]}
-    assert learned
-    numbers = {row["change"]: int(row["items"]) for row in csv_rows(client, ADDRESS, "changes")}
-    assert (numbers["learned"], numbers["forgotten"]) == (len(learned), len(forgotten))
-    listed = csv_rows(client, f"{ADDRESS}?change=learned", "items")
-    assert {row["id"] for row in listed} == learned
-    text = page(client, "change=learned")
-    assert all(f'href="/benchmarks/small/items/{name}/"' in text for name in learned)
-    backwards = f"{ADDRESS}?from={after.pk}&to={before.pk}"
-    assert {row["id"] for row in csv_rows(client, f"{backwards}&change=forgotten", "items")} == learned
+    rows = csv_rows(client, f"/compare/?m={before.pk}&m={after.pk}", "disagreements")
+    assert rows and {row["right"] for row in rows} <= {"first", "second"}
 
 
-@pytest.mark.parametrize("query", ["from=999999", "from=x", "to=-1"])
-def test_a_point_that_is_not_of_the_series_is_refused_in_words(client: Client, answered: list[Run], query: str) -> None:
-    assert "is not a point of this series" in page(client, query)
-
-
-def test_runs_without_stored_answers_say_so(client: Client, series: list[Run]) -> None:
-    assert f"The answers of run {series[0].pk} to single questions are not stored here." in page(client)
-    assert len(csv_rows(client, ADDRESS, "points")) == len(STEPS)
+def test_points_without_stored_answers_lead_to_no_comparison(client: Client, series: list[Run]) -> None:
+    assert "Learned and forgotten" not in page(client)
 
 
 def test_the_benchmark_can_be_chosen(client: Client, series: list[Run]) -> None:
