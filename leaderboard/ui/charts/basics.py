@@ -211,9 +211,9 @@ TICK_DISTANCES = (1, 2, 5, 10, 20, 50, 100, 200)  # powers of ten from one tick 
 
 def row_axis(labels: Iterable[str], names: Mapping[str, str] | None = None) -> Axis:
     """Return an axis of equally high rows, the first label at the top; `names` has shorter texts for some labels."""
-    rows = list(dict.fromkeys(labels))[::-1]
+    rows = list(dict.fromkeys(labels))
     return {
-        **{"type": "category", "categoryorder": "array", "categoryarray": rows, "range": [-0.7, len(rows) - 0.3]},
+        **{"type": "category", "categoryorder": "array", "categoryarray": rows, "range": [len(rows) - 0.3, -0.7]},
         **{"showgrid": False, "tickfont": {"size": 12}, "tickmode": "array", "tickvals": rows},
         **{"ticktext": [(names or {}).get(row, row) for row in rows], "ticklabelstandoff": 6},
     }

@@ -1,8 +1,7 @@
 """Dots in rows: alone, under headings, several series in each row, and a model's figure among those of others."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from leaderboard.ui.charts.basics import (
     ACCENT,
@@ -12,7 +11,6 @@ from leaderboard.ui.charts.basics import (
     LINE,
     MUTED,
     ROW_HEIGHT,
-    Axis,
     Plot,
     Point,
     Trace,
@@ -188,19 +186,9 @@ def _headed_rows(heads: Mapping[str, str]) -> list[str]:
 # Several series in the same rows, one below the other, so that the interval of each can be read.
 
 
-# Pixels.
-HEADING, LEAST_ROW, SERIES, BETWEEN = 28, 34, 13, 14
+LEAST_ROW, SERIES, BETWEEN = 34, 13, 14  # pixels
 LEGEND_LINE, AXIS = 20, 70
-
-
-@dataclass(frozen=True)
-class _Line:
-    """A heading or a row of the plot, with its centre and its lower end in pixels from the top."""
-
-    label: str
-    heading: bool
-    centre: float
-    end: float
+TICK = 0.16  # half the length of a tick at chance, in rows
 
 
 def beside(
@@ -211,36 +199,49 @@ def beside(
     published: Collection[str] | None = None,
     chance: Mapping[str, float] | None = None,
 ) -> Plot:
-    """Plot shares in rows under headings, the groups of points one below the other within each row.
+    """Plot shares in rows, the groups of points one below the other within each row.
 
-    `heads` maps each label to its heading, in the order of the rows; labels whose heading is empty stand alone.
-    `names` maps labels to shorter texts for the axis. A row is as high as its groups need. `published`: the labels of
-    rows with hollow markers, where all others have filled ones; None where every group has a marker of its own.
-    `chance`: by label, where a tick stands in the middle of the row.
+    `heads` maps each label to its heading, in the order of the rows, which stands above the first of its rows; it may
+    be empty. `names` maps labels to shorter texts for the axis. A row is as high as its groups need. `published`: the
+    labels of rows with hollow markers, where all others have filled ones; None where every group has a marker of its
+    own. `chance`: by label, where a tick stands in the middle of the row.
     """
-    groups = group_names(points)
-    lines = list(_lines_of_rows(heads, max(LEAST_ROW, SERIES * len(groups) + BETWEEN)))
-    centres = {line.label: line.centre for line in lines if not line.heading}
-    markers, middle = series_markers(len(groups)), (len(groups) - 1) / 2
+    groups, shown = group_names(points), _named_below_headings(heads, names or {})
     traces = [
-        _series_trace(
-            [point for point in points if point.group == group], markers[position], position - middle, centres
-        )
-        for position, group in enumerate(groups)
+        _group_trace([point for point in points if point.group == group], group, marker) | {"orientation": "h"}
+        for group, marker in zip(groups, series_markers(len(groups)), strict=True)
     ]
-    if published is not None:
-        for trace in traces:
+    for trace in traces:
+        trace["error_x"] |= {"color": trace["marker"]["color"], "thickness": 1.5}
+        name = trace["name"].replace("%", "")
+        trace["hovertemplate"] = "%{y}, " + name + ": <b>%{x:.3f}</b>%{hovertext}<extra></extra>"
+        if published is not None:
             symbol = trace["marker"]["symbol"]
-            trace["marker"]["symbol"] = [marker_symbol(symbol, hollow=label in published) for label in trace["text"]]
-    if chance:
-        traces.insert(0, ticks_trace("chance", [(value, centres[label]) for label, value in chance.items()]))
-    height = lines[-1].end + AXIS + LEGEND_LINE * len(traces)
-    axes = {"xaxis": share_axis(title), "yaxis": _row_axis(lines, names or {})}
-    plot = figure(traces, int(height), **axes, showlegend=len(groups) > 1)
-    for line in lines[:-1]:
-        if not line.heading:
-            plot.add_hline(line.end, line={"color": LINE, "width": 1}, layer="below")
+            trace["marker"]["symbol"] = [marker_symbol(symbol, hollow=label in published) for label in trace["y"]]
+    height = len(heads) * max(LEAST_ROW, SERIES * len(groups) + BETWEEN) + AXIS + LEGEND_LINE * len(groups)
+    # The first group stands at the top of each row, and a line between two rows.
+    axis = row_axis(heads, shown) | {"showgrid": True, "tickson": "boundaries", "gridcolor": LINE}
+    axes = {"xaxis": share_axis(title), "yaxis": axis}
+    plot = figure(traces, height, **axes, scattermode="group", showlegend=len(groups) > 1)
+    plot.update_layout(shapes=_ticks_in_rows(heads, chance or {}))
     return plot
+
+
+def _ticks_in_rows(rows: Collection[str], chance: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Return ticks in the middle of rows, which the legend names once."""
+    look = {"type": "line", "line": {"color": MUTED, "width": 1.5}, "name": "chance", "legendgroup": "chance"}
+    places = [(chance[label], place) for place, label in enumerate(rows) if label in chance]
+    return [
+        {**look, "x0": level, "x1": level, "y0": place - TICK, "y1": place + TICK, "showlegend": number == 0}
+        for number, (level, place) in enumerate(places)
+    ]
+
+
+def _named_below_headings(heads: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
+    """Map labels to their names on the axis, the first one below each heading with this above it."""
+    firsts = {members[0]: head for head, members in _labels_by_heading(heads).items() if head}
+    shown = {label: names.get(label, label) for label in heads}
+    return {label: f"<b>{firsts[label]}</b><br>{name}" if label in firsts else name for label, name in shown.items()}
 
 
 def favoured(points: Sequence[Point], uniform: float) -> Plot:
@@ -250,46 +251,6 @@ def favoured(points: Sequence[Point], uniform: float) -> Plot:
     plot.update_layout(xaxis={"range": [-0.02 * most, 1.04 * most], "tickformat": ".2~f"})
     plot.add_vline(x=uniform, line={"color": MUTED, "width": 1, "dash": "dot"})
     return plot
-
-
-def _lines_of_rows(heads: Mapping[str, str], row: int) -> Iterator[_Line]:
-    end = 0
-    for head, labels in _labels_by_heading(heads).items():
-        if head:
-            yield _Line(f"<b>{head}</b>", True, end + HEADING / 2, end + HEADING)
-            end += HEADING
-        for label in labels:
-            yield _Line(label, False, end + row / 2, end + row)
-            end += row
-
-
-def _row_axis(lines: Sequence[_Line], names: Mapping[str, str]) -> Axis:
-    return {
-        **{"range": [lines[-1].end, 0], "showgrid": False, "tickmode": "array", "tickfont": {"size": 12}},
-        **{"tickvals": [line.centre for line in lines], "ticklabelstandoff": 6},
-        "ticktext": [names.get(line.label, line.label) for line in lines],
-    }
-
-
-def _series_trace(
-    points: Sequence[Point], marker: tuple[str, str], offset: float, centres: Mapping[str, float]
-) -> Trace:
-    """Return the dots of one group; `offset` is its position from the middle of a row."""
-    (symbol, colour), name = marker, points[0].group
-    return new_trace(
-        "scatter",
-        x=[point.value for point in points],
-        y=[centres[point.label] + SERIES * offset for point in points],
-        text=[point.label for point in points],
-        mode="markers",
-        marker={"size": 9, "symbol": symbol, "color": colour},
-        cliponaxis=False,
-        error_x={**error_bars(points), "color": colour},
-        name=name,
-        customdata=links(points),
-        hovertext=intervals(points),
-        hovertemplate="%{text}, " + name.replace("%", "") + ": <b>%{x:.3f}</b>%{hovertext}<extra></extra>",
-    )
 
 
 # Profiles: a model's figure in each row, with the range of similar models, their median and chance behind it.

@@ -1,5 +1,6 @@
 """Pages of benchmarks: the list of all, what one asks, and its standings with their order, ranks, filters, columns."""
 
+import re
 import shutil
 from dataclasses import asdict
 from datetime import date
@@ -78,7 +79,7 @@ def test_published_figures_stand_below_and_have_no_rank(client: Client, tiny: Be
     make.printed(tiny, [{"value": 0.9, "error": 0.1}])
     make.finished(tiny, 0.3, make.model("org/ours"))
     assert models(client)[0] == "org/ours"
-    assert [row["rank"] for row in rows(client)] == ["≈ 1", ""]
+    assert [row["rank"] for row in rows(client)] == ["≈ 1", "–"]
 
 
 def test_chosen_slices_are_columns_with_their_intervals_in_the_csv(client: Client, tiny: Benchmark) -> None:
@@ -223,7 +224,7 @@ def test_unknown_counts_are_left_out(client: Client, db: None) -> None:
     make.published(make.benchmark(relations=0, items=0))
     page = client.get(TINY).content.decode()
     assert '<p class="counts">multiple choice</p>' in page
-    assert "0 questions" not in page and "0 relations" not in page
+    assert not re.search(r"\b0 (questions|relations)", page)
 
 
 def test_the_page_shows_a_question_with_the_right_answer_marked(client: Client, small: Benchmark) -> None:

@@ -102,7 +102,7 @@ def test_rows_of_one_model_are_told_apart_and_only_published_ones_are_hollow(
     hollow = {"org/one, published": True, alone: True}
     hollow |= {f"org/one, run {run.pk}": False for run in (culture_run, again)}
     for trace in plotted(chart.figure).data:
-        symbols = zip(trace.text, trace.marker.symbol, strict=True)
+        symbols = zip(trace.y, trace.marker.symbol, strict=True)
         assert {label: symbol.endswith("-open") for label, symbol in symbols} == hollow
 
 

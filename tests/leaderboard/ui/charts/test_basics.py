@@ -96,9 +96,9 @@ def test_an_axis_of_powers_has_few_ticks_within_its_range(length: float) -> None
 
 def test_rows_start_at_the_top_and_each_label_has_one() -> None:
     axis = row_axis(["a", "b", "a", "c"], {"b": "short"})
-    assert axis["categoryarray"] == ["c", "b", "a"]
-    assert axis["ticktext"] == ["c", "short", "a"]
-    assert axis["range"] == [-0.7, 2.7]
+    assert axis["categoryarray"] == ["a", "b", "c"]
+    assert axis["ticktext"] == ["a", "short", "c"]
+    assert axis["range"] == [2.7, -0.7]
 
 
 def test_an_axis_of_shares_is_whole_with_room_for_dots_at_its_ends() -> None:

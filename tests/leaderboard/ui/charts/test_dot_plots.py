@@ -33,7 +33,7 @@ def test_dots_at_the_ends_of_the_axis_are_whole() -> None:
 
 def test_labels_stand_under_their_headings_with_their_short_names() -> None:
     plot = plotted(charts.headed_dots([Point(label, 0.5) for label in HEADS], HEADS, "P@1", NAMES))
-    assert plot.layout.yaxis.ticktext[::-1] == ("<b>Arab and West</b>", "ar", "<b>Asia and West</b>", "ar", "all")
+    assert plot.layout.yaxis.ticktext == ("<b>Arab and West</b>", "ar", "<b>Asia and West</b>", "ar", "all")
 
 
 @pytest.mark.parametrize(("groups", "legend"), [(["one"], False), (["one", "two"], True)])
@@ -150,21 +150,20 @@ def test_every_series_has_a_symbol_of_its_own_and_none_that_stands_for_a_type_of
 def test_series_are_apart_in_the_same_rows_from_top_to_bottom() -> None:
     points = [Point(label, 0.5, group=group) for group in ("one", "two", "three") for label in HEADS]
     plot = plotted(charts.beside(points, HEADS, "P@1", NAMES))
-    one, two, three = plot.data
     assert [trace.name for trace in plot.data] == ["one", "two", "three"]
-    assert all(a < b < c for a, b, c in zip(one.y, two.y, three.y, strict=True))
-    assert all(last < first for last, first in zip(three.y, one.y[1:], strict=False)), "no row reaches into the next"
-    assert plot.layout.yaxis.ticktext == ("<b>Arab and West</b>", "ar", "<b>Asia and West</b>", "ar", "all")
-    assert plot.layout.yaxis.range[0] > plot.layout.yaxis.range[1]
+    assert all(list(trace.y) == list(HEADS) for trace in plot.data)
+    assert plot.layout.scattermode == "group" and {trace.orientation for trace in plot.data} == {"h"}
+    assert plot.layout.yaxis.ticktext == ("<b>Arab and West</b><br>ar", "<b>Asia and West</b><br>ar", "all")
+    assert plot.layout.yaxis.range[0] > plot.layout.yaxis.range[1], "the first row is at the top"
 
 
 def test_chance_is_a_tick_in_the_middle_of_a_row_and_takes_no_marker_of_a_series() -> None:
-    points = [Point("all", 0.5, group=str(place)) for place in range(len(SERIES_MARKERS))]
-    plot = plotted(charts.beside(points, {"all": ""}, "P@1", chance={"all": 0.2}))
-    tick, *series = plot.data
-    assert (tick.name, list(tick.x), tick.marker.symbol) == ("chance", [0.2], "line-ns")
-    assert tick.y[0] == sum(trace.y[0] for trace in series) / len(series)
-    assert [(trace.marker.symbol, trace.marker.color) for trace in series] == list(SERIES_MARKERS)
+    points = [Point(label, 0.5, group=str(place)) for place in range(len(SERIES_MARKERS)) for label in ("a", "b")]
+    plot = plotted(charts.beside(points, {"a": "", "b": ""}, "P@1", chance={"b": 0.2, "c": 0.3}))
+    (tick,) = plot.layout.shapes
+    assert (tick.name, tick.x0, tick.x1, tick.showlegend) == ("chance", 0.2, 0.2, True)
+    assert (tick.y0 + tick.y1) / 2 == 1
+    assert [(trace.marker.symbol, trace.marker.color) for trace in plot.data] == list(SERIES_MARKERS)
 
 
 def test_rows_have_room_for_all_their_series() -> None:
