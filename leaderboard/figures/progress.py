@@ -4,7 +4,7 @@ There is one estimate of the time left (`WorkedQueue`), which all pages show. A 
 has one, also between two of its parts. A run without a pace of its own goes by the runs like it that finished last.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice, zip_longest
@@ -25,7 +25,6 @@ from leaderboard.figures.queued_runs import (
     work_sums,
 )
 from leaderboard.figures.runs import OPEN, WORKING, State, measured_runs
-from leaderboard.figures.scores import main_score, of_main_parts
 from leaderboard.line import FINISH, QUEUES
 from leaderboard.models import Claim, Run, RunEvent, RunPart, Score
 from probing.analysis.intervals import interval_of_shares, wilson
@@ -313,39 +312,11 @@ def _sums(parts: Sequence[PartDone]) -> WorkSums:
 
 LATELY = timedelta(days=7)
 MOST = 20  # rows of each list of what ended lately
-NEWEST = 50  # results that `newest_results` returns
 
 
-class RecentResult(NamedTuple):
-    """A run that was measured lately, with the scores that stand for it by metric."""
-
-    run: Run
-    scores: Mapping[str, Score]
-
-
-def recent_results(now: datetime) -> list[RecentResult]:
+def recent_results(now: datetime) -> QuerySet[Run]:
     """Return the runs that were finished lately, the newest first."""
-    return with_scores(measured_runs().filter(finished__gt=now - LATELY)[:MOST])
-
-
-def newest_results() -> list[RecentResult]:
-    """Return the newest results. Two queries."""
-    return with_scores(measured_runs()[:NEWEST])
-
-
-def with_scores(selected: Iterable[Run]) -> list[RecentResult]:
-    """Return runs with the scores that stand for them. One query beside that for the runs, if there are any."""
-    runs = list(selected)
-    if not runs:
-        return []
-    by_run: dict[int, dict[str, list[Score]]] = {run.pk: {} for run in runs}
-    for score in Score.objects.filter(of_main_parts(), run__in=by_run):
-        by_run[score.run_id].setdefault(score.metric, []).append(score)
-    by_metric = {
-        pk: {metric: main for metric, scores in of_run.items() if (main := main_score(scores, metric))}
-        for pk, of_run in by_run.items()
-    }
-    return [RecentResult(run, by_metric[run.pk]) for run in runs]
+    return measured_runs().filter(finished__gt=now - LATELY)[:MOST]
 
 
 def recent_failures(now: datetime) -> QuerySet[Run]:

@@ -1,7 +1,7 @@
 """Lists of benchmarks, models and runs. The number of queries never depends on the number of rows."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any
 
 from django.db.models import (
     Case,
@@ -33,23 +33,11 @@ NOT_LISTED = ("provenance_record", "traceback", "log")
 MODELS_NAMED = 10  # models that a search names beside those of its own benchmark
 
 
-class BenchmarkCounts(TypedDict):
-    """The numbers of models that were measured on a benchmark here, and of those that have published figures."""
+def benchmarks() -> QuerySet[Benchmark]:
+    """Return the current versions, by each of their probes, the most measured first.
 
-    measured: int
-    published: int
-
-
-if TYPE_CHECKING:  # the site runs without django-stubs
-    from django_stubs_ext import WithAnnotations
-
-    CountedBenchmark = WithAnnotations[Benchmark, BenchmarkCounts]
-else:
-    CountedBenchmark = Benchmark
-
-
-def benchmarks() -> QuerySet[CountedBenchmark]:
-    """Return the current versions, by each of their probes, with their counts; the most measured first."""
+    Each has the numbers of models that were `measured` here, and of those that have `published` figures.
+    """
     versions = Benchmark.objects.filter(slug=OuterRef(OuterRef("slug")), probe=OuterRef(OuterRef("probe")))
     with_published = versions.filter(Q(pk=OuterRef(OuterRef("pk"))) | Q(version=ANY_VERSION))
     measured = Run.objects.filter(benchmark=OuterRef("pk"), provenance=Run.Provenance.MEASURED)

@@ -9,8 +9,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import Lock
+from typing import Any
 from uuid import uuid4
 
+import numpy as np
 from django.core.files.base import ContentFile
 from django.db import connection
 from django.db.models import Count, Max, Q, QuerySet
@@ -127,37 +129,14 @@ def _answer(name: str, future: "Future[Health]", seconds: float) -> Health:
 # Figures about the queue and its outcomes, each by one query whose cost does not depend on the pages.
 
 
-@dataclass(frozen=True)
-class Ages:
-    """Times in seconds: the median, the 90th percentile and the longest of `number` of them; 0 if there are none."""
+def ages(seconds: Sequence[float]) -> dict[str, float]:
+    """Return the `number` of times, their median (`p50`), 90th percentile (`p90`, nearest rank) and maximum.
 
-    number: int = 0
-    p50: float = 0.0
-    p90: float = 0.0
-    longest: float = 0.0
-
-
-@dataclass(frozen=True)
-class Outcomes:
-    """The numbers of measured runs that ended in the period with and without a result; cancelled runs do not count."""
-
-    finished: int
-    failed: int
-
-    @property
-    def success(self) -> float | None:
-        """The share of runs that ended with a result, None if no run has ended."""
-        ended = self.finished + self.failed
-        return self.finished / ended if ended else None
-
-
-def ages(seconds: Sequence[float]) -> Ages:
-    """Return median, 90th percentile (nearest rank) and maximum; a time in the future counts as 0."""
-    if not seconds:
-        return Ages()
-    ordered = sorted(max(0.0, value) for value in seconds)
-    p50, p90 = (ordered[-(-len(ordered) * percent // 100) - 1] for percent in (50, 90))
-    return Ages(len(ordered), p50, p90, ordered[-1])
+    A time in the future counts as 0, and without any all are 0.
+    """
+    times = np.maximum(seconds, 0.0) if len(seconds) else np.zeros(1)
+    p50, p90 = np.quantile(times, (0.5, 0.9), method="inverted_cdf").tolist()
+    return {"number": len(seconds), "p50": p50, "p90": p90, "longest": float(times.max())}
 
 
 def measured() -> QuerySet[Run]:
@@ -165,7 +144,7 @@ def measured() -> QuerySet[Run]:
     return Run.objects.filter(provenance=Run.Provenance.MEASURED)
 
 
-def waiting_ages(now: datetime) -> dict[str, Ages]:
+def waiting_ages(now: datetime) -> dict[str, dict[str, float]]:
     """Return for each queue how long its waiting runs have been waiting. Two queries.
 
     A run waits from its submission on, or from the time when it was submitted again after it had ended.
@@ -179,15 +158,20 @@ def waiting_ages(now: datetime) -> dict[str, Ages]:
     return {name: ages(seconds[name]) for name in sorted(seconds)}
 
 
-def start_delays(now: datetime) -> Ages:
+def start_delays(now: datetime) -> dict[str, float]:
     """Return how long the runs that started in the period had waited since their submission."""
     runs = measured().filter(started__gte=now - PERIOD)
     return ages(list(runs.values_list(EpochSeconds("started") - EpochSeconds("created"), flat=True)))
 
 
-def outcomes(now: datetime) -> Outcomes:
+def outcomes(now: datetime) -> dict[str, Any]:
+    """Return how many measured runs `finished` and `failed` in the period, and the share of the former (`success`).
+
+    Cancelled runs do not count; the share is None if no run has ended.
+    """
     ended = measured().filter(finished__gte=now - PERIOD)
     counts = ended.aggregate(
         finished=Count("pk", filter=Q(state=State.FINISHED)), failed=Count("pk", filter=Q(state=State.FAILED))
     )
-    return Outcomes(**counts)
+    number = sum(counts.values())
+    return {**counts, "success": counts["finished"] / number if number else None}

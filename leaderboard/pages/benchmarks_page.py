@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from leaderboard.figures.runs import CountedBenchmark, benchmarks
+from leaderboard.figures.runs import benchmarks
 from leaderboard.probes.benchmark_words import TOPICS, description, topic_of, topic_order
 from leaderboard.tables import download, ordered
 
@@ -21,7 +21,7 @@ def benchmarks_view(request: HttpRequest) -> HttpResponse:
     return render(request, "benchmarks.html", {"benchmarks": rows, "canonical": canonical})
 
 
-def _row(benchmark: CountedBenchmark) -> dict[str, Any]:
+def _row(benchmark: Any) -> dict[str, Any]:
     topic = topic_of(benchmark)
     return {
         "topic": topic,

@@ -12,8 +12,8 @@ from django.utils.feedgenerator import Atom1Feed
 from django.utils.html import escape
 
 from leaderboard.exports.references import run_reference
-from leaderboard.figures.progress import RecentResult, newest_results
-from leaderboard.figures.runs import models_with_figures, runs_with_figures
+from leaderboard.figures.runs import measured_runs, models_with_figures, runs_with_figures
+from leaderboard.figures.scores import main_scores
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.pages.methods_page import NAMES, methods_address
 from leaderboard.probes import pages_of
@@ -26,8 +26,10 @@ from probing.papers.declarations import NAMES as PAPERS
 # /feed.atom : the newest results of all benchmarks.
 
 
+NEWEST = 50  # results of the feed
+Result = tuple[Run, Score | None]  # a run with the score that stands for it
 if TYPE_CHECKING:  # Django's class takes no types when the site runs
-    Results = Feed[RecentResult, None]
+    Results = Feed[Result, None]
 else:
     Results = Feed
 
@@ -42,37 +44,35 @@ class ResultsFeed(Results):
     def link(self) -> str:
         return reverse("overview")
 
-    def items(self) -> list[RecentResult]:
-        return newest_results()
+    def items(self) -> list[Result]:
+        runs = list(measured_runs()[:NEWEST])
+        scores = main_scores(runs, lambda benchmark: pages_of(benchmark).main_metric(benchmark))
+        return [(run, scores.get(run.pk)) for run in runs]
 
-    def item_title(self, item: RecentResult) -> str:
+    def item_title(self, item: Result) -> str:
         """Return the model, the benchmark, what was unusual about the measurement, and the score with its metric."""
-        run, variant, score = item.run, variant_in_words(item.run), main_score(item)
+        run, score = item
+        variant = variant_in_words(run)
         how, score_text = f" ({variant})" if variant else "", ""
         if score and score.value is not None:
             metric = within(with_part(pages_of(run.benchmark).metric_label(score.metric), score))
             score_text = f": {metric} {figure(score.value)}"
         return visible(f"{run.model.title} on {run.benchmark.title}{how}{score_text}")
 
-    def item_link(self, item: RecentResult) -> str:
-        return item.run.get_absolute_url()
+    def item_link(self, item: Result) -> str:
+        return item[0].get_absolute_url()
 
-    def item_pubdate(self, item: RecentResult) -> datetime | None:
-        return item.run.finished
+    def item_pubdate(self, item: Result) -> datetime | None:
+        return item[0].finished
 
-    def item_updateddate(self, item: RecentResult) -> datetime | None:
-        return item.run.finished
+    def item_updateddate(self, item: Result) -> datetime | None:
+        return item[0].finished
 
-    def item_description(self, item: RecentResult) -> str:
+    def item_description(self, item: Result) -> str:
         """Return the figure with everything that pins it; readers of feeds take the text for HTML."""
-        run, score = item.run, main_score(item)
+        run, score = item
         pinned = run_reference(run, pages_of(run.benchmark), score, run.get_absolute_url()).details if score else ""
         return escape(visible(pinned))
-
-
-def main_score(result: RecentResult) -> Score | None:
-    """Return a result's score in the main metric of its benchmark, None if it has none."""
-    return result.scores.get(pages_of(result.run.benchmark).main_metric(result.run.benchmark))
 
 
 # /robots.txt and /sitemap.xml: what search engines and archives should read, and what they should leave alone.

@@ -157,22 +157,22 @@ def queue_metrics() -> Iterator[Metric]:
     yield gauge("runs", "Measured runs by state and queue.", runs, "state", "queue")
     unfinished = sum(number for (state, _), number in runs.items() if state in UNFINISHED)
     yield gauge("unfinished_runs", "Runs that wait for a worker or have one, in all queues.", unfinished)
-    ages = dict.fromkeys(QUEUES, site_state.Ages()) | site_state.waiting_ages(timezone.now())
-    quantiles = {(name, "0.5"): age.p50 for name, age in ages.items()}
-    quantiles |= {(name, "0.9"): age.p90 for name, age in ages.items()}
+    ages = dict.fromkeys(QUEUES, site_state.ages([])) | site_state.waiting_ages(timezone.now())
+    quantiles = {(name, "0.5"): age["p50"] for name, age in ages.items()}
+    quantiles |= {(name, "0.9"): age["p90"] for name, age in ages.items()}
     text = "How long the runs that wait now have been waiting, by quantile."
     yield gauge("queue_age_seconds", text, quantiles, "queue", "quantile")
-    oldest = {(name,): age.longest for name, age in ages.items()}
+    oldest = {(name,): age["longest"] for name, age in ages.items()}
     yield gauge("queue_oldest_age_seconds", "Age of the run that waits longest.", oldest, "queue")
 
 
 def outcome_metrics() -> Iterator[Metric]:
     now = timezone.now()
     outcomes = site_state.outcomes(now)
-    ended = {("finished",): outcomes.finished, ("failed",): outcomes.failed}
+    ended = {("finished",): outcomes["finished"], ("failed",): outcomes["failed"]}
     yield gauge("ended_runs", "Runs that ended in the last 30 days.", ended, "outcome")
-    if outcomes.success is not None:
-        yield gauge("success_ratio", "Share of the runs of the last 30 days with a result.", outcomes.success)
+    if outcomes["success"] is not None:
+        yield gauge("success_ratio", "Share of the runs of the last 30 days with a result.", outcomes["success"])
     failed = site_state.measured().filter(state=State.FAILED, finished__gte=now - site_state.PERIOD)
     yield gauge("failed_runs", "Failed runs of the last 30 days by error code.", counted(failed, "code"), "code")
     entered = CounterMetricFamily("clozeboard_run_transitions", "How often a run entered a state.", labels=["state"])

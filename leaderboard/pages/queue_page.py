@@ -13,14 +13,14 @@ from leaderboard.figures.live_workers import LiveWorker, live_workers
 from leaderboard.figures.progress import (
     Queue,
     QueuedRun,
-    RecentResult,
     queue,
     recent_failures,
     recent_results,
     state_in_words,
 )
+from leaderboard.figures.scores import main_scores
 from leaderboard.line import MEASURE
-from leaderboard.models import Run
+from leaderboard.models import Run, Score
 from leaderboard.operations import site_state
 from leaderboard.pages.rendering import LIVE_SECONDS
 from leaderboard.probes import pages_of
@@ -43,7 +43,7 @@ def queue_view(request: HttpRequest) -> HttpResponseBase:
     is_file = request.GET.get("format") in FORMATS
     line = queue(0, MOST_WAITING) if is_file else _page_of_line(request)
     working, waiting = open_runs(line.working), open_runs(line.waiting)
-    finished, failed = [_finished(row) for row in recent_results(now)], [_failed(run) for run in recent_failures(now)]
+    finished, failed = _finished(list(recent_results(now))), [_failed(run) for run in recent_failures(now)]
     workers = [_worker(row) for row in live_workers()]
     files: Files = {
         "queue": (OPEN, ordered([*working, *waiting], request, OPEN)),
@@ -95,11 +95,11 @@ def _worth_telling(waiting: Sequence[QueuedRun]) -> set[str]:
 def _figures(now: datetime) -> dict[str, Any]:
     """Return how many runs of the last 30 days had a result, and how long they had waited for a worker."""
     outcomes, waits = site_state.outcomes(now), site_state.start_delays(now)
-    typical, long = (spelled.approximate_time(timedelta(seconds=seconds)) for seconds in (waits.p50, waits.p90))
+    typical, long = (spelled.approximate_time(timedelta(seconds=seconds)) for seconds in (waits["p50"], waits["p90"]))
     return {
         "outcomes": outcomes,
-        "success": f"{100 * (outcomes.success or 0):.0f} %",
-        "typical_wait": typical if waits.number else "",
+        "success": f"{100 * (outcomes['success'] or 0):.0f} %",
+        "typical_wait": typical if waits["number"] else "",
         "long_wait": long,
     }
 
@@ -129,16 +129,21 @@ def open_runs(rows: Sequence[QueuedRun]) -> list[dict[str, Any]]:
     ]
 
 
-def _finished(row: RecentResult) -> dict[str, Any]:
-    """Return a result with the title of its metric, and the part of the questions that it is about if it is a part."""
-    pages, benchmark = pages_of(row.run.benchmark), row.run.benchmark
-    score, title = row.scores.get(pages.main_metric(benchmark)), pages.metric_label(pages.main_metric(benchmark))
+def _finished(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Return runs with the score that stands for each, and what it is about if that is a part of the questions."""
+    scores = main_scores(runs, lambda benchmark: pages_of(benchmark).main_metric(benchmark))
+    return [_finished_row(run, scores.get(run.pk)) for run in runs]
+
+
+def _finished_row(run: Run, score: Score | None) -> dict[str, Any]:
+    pages = pages_of(run.benchmark)
+    title = pages.metric_label(pages.main_metric(run.benchmark))
     return {
-        **_what(row.run),
+        **_what(run),
         "figure": score,
         "score": score.value if score else None,
         "metric": with_part(title, score) if score else title,
-        "finished": row.run.finished,
+        "finished": run.finished,
     }
 
 

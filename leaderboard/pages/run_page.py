@@ -267,14 +267,14 @@ def basis(run: Run, main: Score, scores: Iterable[Score], own: Iterable[Score] =
 
     `own`: the scores about the same items, which tell how many were asked where only some of these count.
     """
-    benchmark, count = run.benchmark, pages_of(run.benchmark).count_column
-    nouns = count.title.lower() if count else benchmark.nouns
+    benchmark, pages = run.benchmark, pages_of(run.benchmark)
+    nouns = pages.count_title.lower() or benchmark.nouns
     # Chance is about all items.
     number_asked = max((score.n for score in own if score.metric != CHANCE), default=main.n)
     of_file = benchmark.items if part_of(main) == OVERALL_SLICE else 0
-    whole = max(number_asked if count else main.n, of_file)
+    whole = max(number_asked if pages.count_title else main.n, of_file)
     counted = f"{spelled.items(main.n)}{f' of {spelled.items(whole)}' if main.n < whole else ''} {nouns}"
-    others = f" ({count.others})" if count and main.n < number_asked else ""
+    others = f" ({pages.not_counted})" if pages.count_title and main.n < number_asked else ""
     if not benchmark.correctness.macro:
         return f"{'share' if benchmark.correctness.column else 'mean'} of {counted}{others}"
     groups = averaged(main, scores)

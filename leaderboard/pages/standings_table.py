@@ -115,7 +115,7 @@ def models_table(
         **scored,
         "metric": filters.metric,
         "beside": [(name, pages.metric_label(name)) for name in pages.metrics_beside(filters.benchmark)],
-        "count_title": pages.count_column.title if pages.count_column else "",
+        "count_title": pages.count_title,
         "has_sources": len({row["run"].provenance for row in not_said}) > 1,
         "chance": chance,
         "scale": (f"0 to 1, chance {chance:.2f}" if chance is not None else "0 to 1") if has_bars else "",
@@ -176,7 +176,7 @@ def csv_columns(rows: Sequence[Row], filters: LeaderboardFilter, pair: PairInLan
         *(filters.metric, *ENDS),
         *(name for side in ("first", "second", "gap") if sided for name in with_ends(side)),
         *(["sem"] if any(row["spread"] is not None for row in rows) else []),
-        *(["n"] if pages.count_column else []),
+        *(["n"] if pages.count_title else []),
         *pages.metrics_beside(filters.benchmark),
         *(name for part in filters.slices for name in with_ends(labels.group_column(*part))),
         *RUN,
@@ -321,7 +321,7 @@ def averaging(benchmark: Benchmark, rows: Sequence[Row], offered: Sequence[Slice
     if first is None:
         return ""
     numbers = [row["main"].n for row in rows if row["place"] == first["place"] and row["main"]]
-    nouns = count.title.lower() if (count := pages_of(benchmark).count_column) else benchmark.nouns
+    nouns = pages_of(benchmark).count_title.lower() or benchmark.nouns
     least, most = (spelled.items(end(numbers)) for end in (min, max))
     counted = f"{least if least == most else f'{least} to {most}'} {nouns}"
     if not benchmark.correctness.macro:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.http import QueryDict
 
@@ -24,17 +24,6 @@ Json = Mapping[str, Any]
 Parts = Mapping[str, Any]  # the context of a probe's template, with `files` and `charts`; empty where it shows nothing
 MULTIPLE_CHOICE_COLUMNS = ItemColumns()
 PREDICTION = ModelAnswer(("prediction_label",), lambda row: str(row.get("prediction_label") or ""))
-
-
-class CountColumn(NamedTuple):
-    """The leaderboard's column with the number of items that count, for a probe where it depends on the model.
-
-    `others` says on the page of a run why the other items do not count.
-    """
-
-    title: str
-    help: str
-    others: str
 
 
 def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
@@ -89,7 +78,8 @@ class ProbePages:
     `choice_labels` the values of an option that have no name of their own.
     Dimensions: `hidden_dimensions` have no breakdown of their own on a run's page, as the probe's parts show them.
     Leaderboard: `secondary_metrics` stand beside the main one, `default_dimensions` are the dimensions whose groups are
-    columns unless the reader chooses others, `count_column` is the column with the number of items.
+    columns unless the reader chooses others. Where the number of items that count depends on the model, `count_title`
+    is the title of its column, and `not_counted` says why the others do not count.
     Topics: `topic` is the group that its benchmarks belong to in the overview and in lists of benchmarks.
     Benchmark: `asked_by` says in words how its questions are asked; `baseline_note` says what baselines do where there
     are no options to choose from; `training_metrics` tell what is left of a model's accuracy after further training, so
@@ -113,7 +103,8 @@ class ProbePages:
 
     secondary_metrics: Sequence[str] = ()
     default_dimensions: Sequence[str] = ()
-    count_column: CountColumn | None = None
+    count_title: str = ""
+    not_counted: str = ""
     topic: str = "Facts"
     asked_by: str = ""
     baseline_note: str = ""

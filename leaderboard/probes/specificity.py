@@ -14,7 +14,7 @@ from leaderboard.models import Benchmark, Entry, Run, Score
 from leaderboard.probes.breakdowns import group_href, hover_label
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options, answer_in_template
-from leaderboard.probes.probe_pages import CountColumn, Parts, ProbePages, parts, run_columns
+from leaderboard.probes.probe_pages import Parts, ProbePages, parts, run_columns
 from leaderboard.probes.wording import AnswerWords, group_title, read_relations, relation_name, relation_names
 from leaderboard.tables import Row, figures_of, score_columns
 from leaderboard.ui import charts, labels
@@ -298,11 +298,8 @@ PAGES = ProbePages(
     secondary_metrics=("acc_at_10_either", "acc_at_10_fine"),
     topic="Precision",
     asked_by="a finer and a coarser answer, both true",
-    count_column=CountColumn(
-        "Pairs",
-        "Pairs whose two answers are single tokens of the model. A comparison of runs counts the pairs common to them.",
-        "the others are not single tokens",
-    ),
+    count_title="Pairs",
+    not_counted="the others are not single tokens",
     item_columns=ItemColumns(
         (
             *("subject", "answer_label", "coarse_label", "prediction_label", "specific", "correct"),

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from leaderboard.figures.benchmarks import read
 from leaderboard.figures.comparisons import ModelAnswer
@@ -22,17 +21,6 @@ MOST_OPTIONS = 5  # that an example shows
 MOST_ANSWERS = 3  # right ones that a row shows
 ENGLISH = ("", "en")
 Names = Mapping[str, str]  # of relations in words, by their labels
-
-
-@dataclass(frozen=True)
-class Example:
-    """A question: the sentence before and after its blank, options with whether each is right, and how many more."""
-
-    before: str
-    after: str
-    options: Sequence[tuple[str, bool]]
-    more: int
-    lang: str
 
 
 def read_relations(benchmark: Benchmark) -> list[Relation]:
@@ -140,10 +128,11 @@ def language_of(relation: Relation) -> str:
 
 def example_questions(
     relations: Sequence[Relation], offers_options: bool = True, *, in_writing: bool = False, most: int = 1
-) -> list[Example]:
+) -> list[dict[str, Any]]:
     """Return the first questions of relations that are spread evenly over those in English, or else over all.
 
-    `in_writing`: as they are put to chat models.
+    Each has its sentence `before` and `after` the blank, `options` with whether they are right, how many `more` there
+    are, and its `lang`. `in_writing`: as they are put to chat models.
     """
     with_items = [relation for relation in relations if relation.items and (relation.questions or not in_writing)]
     chosen = [relation for relation in with_items if language_of(relation) in ENGLISH] or with_items
@@ -151,10 +140,10 @@ def example_questions(
     return [_example(relation, offers_options, in_writing) for relation in chosen[::step][:most]]
 
 
-def _example(relation: Relation, offers_options: bool, in_writing: bool) -> Example:
+def _example(relation: Relation, offers_options: bool, in_writing: bool) -> dict[str, Any]:
     item = relation.items[0]
     if item.is_true is not None:
-        return Example("", "", _statements(relation), 0, language_of(relation))
+        return {"options": _statements(relation), "lang": language_of(relation)}
     before, after = _around_blank(_prompt(relation, item))
     if in_writing:
         before, after = f"{relation.questions[0].replace(SUBJECT_SLOT, item.subject)} ", ""
@@ -163,7 +152,8 @@ def _example(relation: Relation, offers_options: bool, in_writing: bool) -> Exam
     others = [number for number in range(len(options)) if number not in right and offers_options]
     shown = sorted([*item.answers[:1], *others[: MOST_OPTIONS - 1]])
     more = len(options) - len(shown) if offers_options else 0
-    return Example(before, after, [(options[number], number in right) for number in shown], more, language_of(relation))
+    named = [(options[number], number in right) for number in shown]
+    return {"before": before, "after": after, "options": named, "more": more, "lang": language_of(relation)}
 
 
 def _statements(relation: Relation) -> list[tuple[str, bool]]:

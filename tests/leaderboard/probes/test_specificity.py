@@ -251,10 +251,13 @@ def test_runs_of_one_prompting_are_told_apart(client: Client, measure: Measure) 
     measure("org/a", "few-shot", shots=3)
     one, again = measure("org/a", "few-shot"), measure("org/a", "few-shot")
     chart = client.get(one.get_absolute_url()).context["probe"]["charts"]["promptings"]
-    chance, *series = plotted(chart.figure).data
-    assert (chance.name, set(chance.x)) == ("chance", {0.5})
-    names = [trace.name for trace in series]
-    assert names == ["few-shot, shots 3", f"few-shot, run {one.pk}", f"few-shot, run {again.pk}"]
+    plot = plotted(chart.figure)
+    assert {(tick.name, tick.x0) for tick in plot.layout.shapes} == {("chance", 0.5)}
+    assert [trace.name for trace in plot.data] == [
+        "few-shot, shots 3",
+        f"few-shot, run {one.pk}",
+        f"few-shot, run {again.pk}",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -75,31 +75,31 @@ def test_a_group_of_items_is_called_in_words() -> None:
 
 def test_an_example_has_the_right_option_among_the_first() -> None:
     (example,) = example_questions([relation()])
-    assert (example.before, example.after) == ("The capital of Uganda is ", ".")
-    assert example.options == [("A", False), ("B", False), ("C", False), ("D", False), ("G", True)]
-    assert example.more == 2
+    assert (example["before"], example["after"]) == ("The capital of Uganda is ", ".")
+    assert example["options"] == [("A", False), ("B", False), ("C", False), ("D", False), ("G", True)]
+    assert example["more"] == 2
     (free,) = example_questions([relation()], offers_options=False)
-    assert (free.options, free.more) == ([("G", True)], 0)
+    assert (free["options"], free["more"]) == ([("G", True)], 0)
 
 
 def test_an_example_is_in_english_if_there_is_any() -> None:
     arabic = relation(tags={"language": "ar"})
     english = relation(templates=("[X] has the capital [Y].",), tags={"language": "en"})
     (example,) = example_questions([arabic, english])
-    assert (example.before, example.after) == ("Uganda has the capital ", ".")
+    assert (example["before"], example["after"]) == ("Uganda has the capital ", ".")
     assert example_questions([relation(items=())]) == []
 
 
 def test_several_examples_are_spread_over_the_relations() -> None:
     relations = [relation(templates=(f"{number} [X] has [Y].",)) for number in range(7)]
     examples = example_questions(relations, most=3)
-    assert [example.before[0] for example in examples] == ["0", "2", "4"]
+    assert [example["before"][0] for example in examples] == ["0", "2", "4"]
 
 
 def test_statements_are_shown_as_one_that_is_true_and_one_that_is_false() -> None:
     graph = make.shipped("graph")
     (example,) = example_questions(read_relations(graph))
-    assert (example.before, [right for _, right in example.options]) == ("", [True, False])
+    assert [right for _, right in example["options"]] == [True, False] and "before" not in example
     assert example_pieces(read_relations(graph)[0])[1:] == ("", ""), "a statement has no blank"
 
 

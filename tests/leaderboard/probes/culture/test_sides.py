@@ -68,7 +68,7 @@ def test_published_figures_are_hollow_and_those_of_several_runs_stand_under_thei
     chart = both_sides("predicates", "Arab and West", rows)
     first, _ = plotted(chart.figure).data
     assert list(first.marker.symbol) == ["triangle-up", "triangle-up-open"]
-    assert plotted(chart.figure).layout.yaxis.ticktext == ("<b>Official language</b>", "a", "paper")
+    assert plotted(chart.figure).layout.yaxis.ticktext == ("<b>Official language</b><br>a", "paper")
     assert chart.summary.endswith(" Hollow markers are published figures.")
     assert legend([done]) == ""
 
