@@ -7,8 +7,7 @@ from django.urls.converters import IntConverter, StringConverter
 from django.views.generic import RedirectView
 
 from leaderboard import api
-from leaderboard.pages.benchmark_page import benchmark_view
-from leaderboard.pages.benchmarks_page import benchmarks_view
+from leaderboard.pages.benchmark_page import benchmark_view, benchmarks_view
 from leaderboard.pages.board_page import board_view
 from leaderboard.pages.compare_page import compare_view
 from leaderboard.pages.feeds import SITEMAPS, ResultsFeed, robots_view

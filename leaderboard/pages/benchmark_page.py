@@ -1,34 +1,34 @@
-"""/benchmarks/<slug>/: what is asked and who is best, with every finished run."""
+"""/benchmarks/ and /benchmarks/<slug>/: what is asked and who is best, with every finished run."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 
 from leaderboard.exports.references import benchmark_reference
 from leaderboard.figures.outcomes import ALL_RIGHT, NONE_RIGHT
 from leaderboard.figures.ranks import shown_difference
-from leaderboard.figures.runs import ANY_VERSION, printed_on
+from leaderboard.figures.runs import ANY_VERSION, benchmarks, printed_on
 from leaderboard.figures.scores import Slice
 from leaderboard.figures.standings import LeaderboardFilter, Row, published_version
 from leaderboard.models import Benchmark, Entry
 from leaderboard.models.benchmark import named
-from leaderboard.pages.benchmark_relations import relations_table
 from leaderboard.pages.benchmark_sections import (
     differences,
     overlap_table,
     published_parts,
     published_table,
+    relations_table,
     replicates_table,
 )
 from leaderboard.pages.explorer import models_explorer
 from leaderboard.pages.rendering import page_address, reference_file, what_is_cited
 from leaderboard.pages.standings_table import column_choices, models_table, offered_slices, read_filter
 from leaderboard.probes import pages_of
-from leaderboard.probes.benchmark_words import counts, description, sentence_about
+from leaderboard.probes.benchmark_words import TOPICS, counts, description, sentence_about, topic_of, topic_order
 from leaderboard.probes.culture.pairs import (
     PARAMETER,
     PairInLanguage,
@@ -39,7 +39,7 @@ from leaderboard.probes.culture.pairs import (
 )
 from leaderboard.probes.culture.sides import legend
 from leaderboard.probes.wording import FREE_TEXT, example_questions, read_relations
-from leaderboard.tables import Files, download
+from leaderboard.tables import Files, download, ordered
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.charts.curve import SizedScore, curve
@@ -246,3 +246,35 @@ def _names(runs: Sequence[Entry]) -> dict[int, str]:
         if run.is_published and times[names[run.pk]] > 1:
             names[run.pk] += ", published"
     return labels.distinct(names)
+
+
+# /benchmarks/ : every benchmark with one sentence on what it asks, in groups of what they measure.
+
+
+BENCHMARKS = ("benchmark", "asks", "version", "relations", "items", "probe", "measured", "published")
+
+
+def benchmarks_view(request: HttpRequest) -> HttpResponse:
+    rows = [_benchmark_row(benchmark) for benchmark in sorted(benchmarks(), key=topic_order)]
+    rows = ordered(rows, request, BENCHMARKS, within="topic")
+    if file := download(request, {"benchmarks": (BENCHMARKS, rows)}):
+        return file
+    canonical = request.build_absolute_uri(request.path)
+    return render(request, "benchmarks.html", {"benchmarks": rows, "canonical": canonical})
+
+
+def _benchmark_row(benchmark: Any) -> dict[str, Any]:
+    topic = topic_of(benchmark)
+    return {
+        "topic": topic,
+        "topic_heading": f"{topic}: {TOPICS[topic][0].lower()}{TOPICS[topic][1:]}",
+        "href": benchmark.get_absolute_url(),
+        "benchmark": benchmark.title,
+        "asks": description(benchmark),
+        "version": benchmark.version[:12],
+        "relations": benchmark.relations or None,
+        "items": benchmark.items or None,
+        "probe": benchmark.probe.replace("_", " "),
+        "measured": benchmark.measured,
+        "published": benchmark.published,
+    }

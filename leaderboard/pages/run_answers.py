@@ -1,14 +1,18 @@
 """Answers that a run's page shows one by one: the surprising ones, and those that change with the wording."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from leaderboard.figures import item_rows
 from leaderboard.figures.highlights import highlights
+from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT, RunOutcomes, outcomes_of
 from leaderboard.figures.scores import group_url
 from leaderboard.models import Run, Score
 from leaderboard.probes import pages_of
 from leaderboard.probes.breakdowns import answer_space_titles
+from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import item_url
 from leaderboard.probes.wording import (
     OUTCOMES,
@@ -24,9 +28,14 @@ from leaderboard.probes.wording import (
 )
 from leaderboard.tables import Row
 from probing.analysis.breakdowns import BY_CULTURE, join_group, split_group
+from probing.analysis.intervals import figure_interval
 from probing.analysis.option_scores import VERSIONED, space_dimension
 from probing.analysis.wording_sensitivity import FLIPS, RANGE, VARIANCE_SHARES
-from probing.benchmark import Relation
+from probing.arrays import Floats
+from probing.benchmark import Item, Relation
+from probing.kinds import KINDS
+from probing.probes.choices import slotted
+from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 SURPRISES = ("subject", "relation", "answer", "prediction", "margin")
 DEPENDS_ON = {
@@ -154,3 +163,95 @@ def _given(answers: Sequence[tuple[int, str, bool]], number: int, words: AnswerW
     answer, right = by_template.get(number, ("", None))
     mark, kind = OUTCOMES[right] if answer and not words.both_true else ("", "")
     return {"title": wording(number), "answer": answer, "mark": mark, "kind": kind, "word": words.of(right)}
+
+
+# Right answers by the place of the blank, which stand beside the figure and in its breakdown.
+
+
+PLACES = ("place", "value", "low", "high", "n", "example")  # of the CSV
+LAST, INSIDE, FIRST = "last", "inside", "first"
+TITLES: Mapping[str, str] = {LAST: "blank last", INSIDE: "blank inside", FIRST: "blank before the subject"}
+ANOTHER_TEST = (
+    "A causal model reads from left to right: where the blank comes before the subject, it has not read what it is "
+    "asked about when it reaches the blank. That is another test than a sentence which ends with the blank."
+)
+ONLY_FIRST = "In all sentences the blank comes before the subject, which a causal model reads only after the blank."
+OfRelation = tuple[str, Floats, str]  # a place, the shares of right answers to questions there, and an example
+
+
+def place_of_blank(template: str) -> str:
+    """Return where the blank of a sentence with slots stands; nothing for a sentence without a blank."""
+    if ANSWER_SLOT not in template:
+        return ""
+    before, _, after = template.partition(ANSWER_SLOT)
+    if SUBJECT_SLOT in after or not any(map(str.isalnum, before)):
+        return FIRST
+    return INSIDE if any(map(str.isalnum, after)) else LAST
+
+
+def by_place(run: Run, pair: PairInLanguage | None = None) -> list[Row]:
+    """Return the figures of the places that the run's sentences have, in the order of `TITLES`.
+
+    `pair`: the items that they are about, where not all. It needs the files of the benchmark, and answers that are
+    right or wrong. One query.
+    """
+    outcomes = outcomes_of(run)
+    relations = [relation for relation in read_relations(run.benchmark) if pair is None or pair.has(relation)]
+    found = [of for relation in relations if relation.label in outcomes for of in _of(relation, outcomes)]
+    by_name = {place: [of for of in found if of[0] == place] for place in TITLES}
+    macro = run.benchmark.correctness.macro
+    return [_row(place, of_place, macro=macro) for place, of_place in by_name.items() if of_place]
+
+
+def _of(relation: Relation, outcomes: Mapping[str, RunOutcomes]) -> Iterator[OfRelation]:
+    """Yield the shares of right answers by place: of each question over its sentences with the blank there."""
+    stored = outcomes[relation.label]
+    indices = np.array([item.index for item in relation.items], dtype=np.int64)
+    columns = np.searchsorted(stored.items, indices).clip(max=len(stored.items) - 1)
+    is_stored = stored.items[columns] == indices
+    items = [item for item, was_asked in zip(relation.items, is_stored, strict=True) if was_asked]
+    values = stored.values[:, columns[is_stored]]
+    texts = _sentences_of_items(relation, items, len(values))
+    places = np.array([[place_of_blank(text) for text in row] for row in texts])
+    for place in TITLES:
+        counted = np.broadcast_to(places == place, values.shape) & (values != NOT_COUNTED)
+        numbers = counted.sum(axis=0)
+        if numbers.any():
+            shares = ((values == RIGHT) & counted).sum(axis=0)[numbers > 0] / numbers[numbers > 0]
+            row, column = np.argwhere(counted)[0]
+            yield place, shares, in_words(texts[row][min(column, len(texts[row]) - 1)])
+
+
+def _sentences_of_items(relation: Relation, items: Sequence[Item], templates: int) -> list[list[str]]:
+    """Return the sentences of each template: one for all items, or one for each where items have their own."""
+    numbers, has_template = range(templates), range(len(relation.templates))
+    if any(item.wording for item in items):
+        return [
+            [slotted(relation, item, number) if item.wording or number in has_template else "" for item in items]
+            for number in numbers
+        ]
+    return [[relation.templates[number] if number in has_template else ""] for number in numbers]
+
+
+def _row(place: str, of_relations: Sequence[OfRelation], *, macro: bool) -> Row:
+    """Return a row of the breakdown: the share of right answers in sentences with the blank in one place."""
+    shares = np.concatenate([of_relation for _, of_relation, _ in of_relations])
+    sizes = [len(of_relation) for _, of_relation, _ in of_relations]
+    parts = np.repeat(np.arange(len(sizes)), sizes) if macro else np.zeros(len(shares), dtype=np.int64)
+    value = float(np.mean(np.bincount(parts, shares) / np.bincount(parts)))
+    low, high = figure_interval(shares, parts)
+    figures = {"value": value, "low": low, "high": high, "n": len(shares)}
+    names = {"place": TITLES[place], "example": of_relations[0][2]}
+    title = f"{TITLES[place].capitalize()}, for example “{names['example']}”"
+    shown = {"title": title, "href": "", "scores": [Score(**figures)], "wordings": None}
+    return {**names, **shown, **figures, "group": place}
+
+
+def is_only_first(run: Run, places: Sequence[Row]) -> bool:
+    """Tell whether all sentences of a model that reads from left to right have the blank before the subject."""
+    return [row["group"] for row in places] == [FIRST] and not reads_right(run)
+
+
+def reads_right(run: Run) -> bool:
+    """Tell whether the model reads the text to the right of a blank; of an unknown kind it is taken to."""
+    return all(facts.reads_right for kind, facts in KINDS.items() if kind == run.model.kind)

@@ -17,13 +17,18 @@ from leaderboard.figures.scores import OVERALL_SLICE, part_of
 from leaderboard.figures.training import is_part_of_series
 from leaderboard.models import Run, RunRank, Score
 from leaderboard.pages import explorer
-from leaderboard.pages.blank_places import ANOTHER_TEST, COLUMNS, ONLY_FIRST, by_place, is_only_first, reads_right
 from leaderboard.pages.favoured_answers import favoured_answers
 from leaderboard.pages.rendering import LIVE_SECONDS, reference_file, what_is_cited
 from leaderboard.pages.run_answers import (
+    ANOTHER_TEST,
+    ONLY_FIRST,
+    PLACES,
     SURPRISES,
+    by_place,
     by_wording,
     changing_answers,
+    is_only_first,
+    reads_right,
     surprises,
     wording_in_words,
 )
@@ -79,7 +84,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "scores": (SCORES, rows),
         **breakdowns,
         **({"breakdown": parts["explorer"]["file"]} if parts["explorer"] else {}),
-        **({"places": (COLUMNS, places)} if len(places) > 1 else {}),
+        **({"places": (PLACES, places)} if len(places) > 1 else {}),
         **({"confident-errors": (SURPRISES, parts["surprises"])} if parts["surprises"] else {}),
         **wordings,
         **parts["favoured"].get("files", {}),

@@ -1,22 +1,24 @@
 """The pages of cloze: averages without leaks, and encoders beside generators."""
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from math import inf, isnan
+from typing import Any
 
 import numpy as np
 from django.http import QueryDict
 
 from leaderboard.figures import benchmarks
-from leaderboard.figures.comparisons import records
+from leaderboard.figures.comparisons import ModelAnswer, records
 from leaderboard.figures.runs import with_printed
 from leaderboard.figures.scores import scores_of
 from leaderboard.models import Benchmark, Entry, Run, Score
 from leaderboard.probes import further_training
-from leaderboard.probes.cloze_items import ITEM_COLUMNS, MODEL_ANSWER, run_answer
 from leaderboard.probes.culture.pairs import PairInLanguage
+from leaderboard.probes.items import PLACE_COLUMNS, ColumnValues, ItemColumns, ItemRow, RunAnswer, facts_table
 from leaderboard.probes.probe_pages import Json, Parts, ProbePages, notes_of, parts, run_columns
-from leaderboard.probes.wording import ONE_ANSWER
+from leaderboard.probes.wording import ONE_ANSWER, ONE_COUNTS
 from leaderboard.tables import INTERVAL, Row, figures_of
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart, Point, kind_symbol, summary
@@ -26,7 +28,8 @@ from probing.analysis.intervals import cluster_interval, interval_of_shares
 from probing.errors import ProbingError
 from probing.formats.geography import LEFT_OUT
 from probing.judging import QUESTIONS, stored_agreement
-from probing.probes.cloze import INSTRUCTIONS
+from probing.probes.cloze import INSTRUCTIONS, Cloze
+from probing.template import BLANK_TEXT
 
 METRIC_LABELS = {
     **{f"in_top_{k}": f"In top {k}" for k in (1, 5, 10)},
@@ -183,6 +186,106 @@ def _sides_chart(rows: Sequence[Row]) -> list[Chart]:
 def published_scores(settings: Json, scores: Sequence[Json]) -> list[Json]:
     """Return published shares within five as accuracies: that is what counts as right in a measured run."""
     return [{**score, "metric": "accuracy"} for score in scores if score["metric"] in ("in_top_5", "in_near_5")]
+
+
+# Single items: how they are listed, and the page of one with the answer marked.
+
+
+FIRST_WORDS = 5  # words at a blank that a comparison shows
+RANKING = ("place", "word", "log_prob", "right")  # the columns of the words at a blank
+ANSWER = {"answer_label": "Answer that counts"}
+RANKED = ANSWER | {"prediction_label": "Ranked first", "correct": "In top {k}"}
+WRITTEN = ANSWER | {"prediction_label": "Continuation", "correct": "Within {k} tokens", "rank": "Tokens needed"}
+RANKED_NOTE = f"In top {{k}}: the answer is among the {{k}} most probable words at the blank. {ONE_COUNTS}"
+WRITTEN_NOTE = (
+    "Within {k} tokens: the answer is complete within the first {k} tokens that the model writes. "
+    f"Sentences whose blank is not at their end are not asked. {ONE_COUNTS}"
+)
+# Columns that the page of a question shows above the table of facts.
+ABOVE_FACTS = (
+    *PLACE_COLUMNS,
+    *("statement", "answer", "answers", "prediction", "correct", "rank", "method", "predictions", "continuation"),
+)
+
+
+def k_of(run: Run) -> int:
+    """Return k: an answer counts as right among the first k words, or within the first k tokens."""
+    return int(run.option("k", Cloze.k))
+
+
+def _titles(run: Run, values: ColumnValues) -> dict[str, str]:
+    titles = WRITTEN if "near" in values["method"] else RANKED
+    return {name: title.format(k=k_of(run)) for name, title in titles.items()}
+
+
+def _note(run: Run, values: ColumnValues) -> str:
+    return (WRITTEN_NOTE if "near" in values["method"] else RANKED_NOTE).format(k=k_of(run))
+
+
+ITEM_COLUMNS = ItemColumns(
+    ("subject", "statement", "answer_label", "prediction_label", "correct", "rank", "margin"),
+    titles=_titles,
+    note=_note,
+    file_only=("scores", "exact", "log_probs"),
+)
+
+
+def _answer_text(row: Row) -> str:
+    """Return the best words, at least as far as the right one, or the model's continuation."""
+    if row.get("predictions"):
+        return " · ".join(row["predictions"][: max(row["rank"] or 0, FIRST_WORDS)])
+    return str(row["prediction_label"] or "")
+
+
+MODEL_ANSWER = ModelAnswer(("predictions", "prediction_label", "rank"), _answer_text)
+
+
+def run_answer(item: ItemRow) -> RunAnswer:
+    """Return a sentence with its blank, and what the model put there."""
+    row = item.row
+    continuation = " ".join(row["continuation"].split())
+    context: dict[str, Any] = {
+        "row": row,
+        "blank": row["statement"].partition(BLANK_TEXT),
+        "said": verdict(row, k_of(item.run)),
+        "written": around_answer(continuation, row["answer_label"]) if continuation else None,
+    }
+    tables = [facts_table(item, ITEM_COLUMNS, ABOVE_FACTS)]
+    if row.get("predictions"):
+        tables.insert(0, {"name": "ranking", "columns": RANKING, "rows": _ranking(row)})
+    return RunAnswer("parts/answer_facts.html", context, tables)
+
+
+def verdict(row: Row, k: int) -> str:
+    """Return a sentence that says whether the model was right, and why."""
+    if not row["method"]:
+        return "The model was not asked: it can only continue a text, and this blank is not at the end of its sentence."
+    right = "Right" if row["correct"] else "Wrong"
+    if row["method"] == "near":
+        if row["rank"]:
+            return f"{right}: the answer is complete after token {row['rank']} (the first {k} tokens count)."
+        return f"{right}: the answer does not occur in the continuation."
+    if row["rank"]:
+        return f"{right}: the answer is in place {row['rank']:,} (the first {k} places count)."
+    return f"{right}: the answer is not a single token of the model's vocabulary and therefore has no place."
+
+
+def around_answer(text: str, answer: str) -> tuple[str, str, str]:
+    """Return the text before the first place that has the answer as a whole word, in any case, the answer, the rest.
+
+    Without such a place the first piece is the whole text.
+    """
+    match = re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text, re.IGNORECASE)
+    return (text[: match.start()], match[0], text[match.end() :]) if match else (text, "", "")
+
+
+def _ranking(row: Row) -> list[Row]:
+    """Return the words that the model puts at the blank; places count from 1."""
+    words = zip(row["predictions"], row["log_probs"], strict=True)
+    return [
+        {"place": place, "word": word, "log_prob": log_prob, "right": place == row["rank"]}
+        for place, (word, log_prob) in enumerate(words, 1)
+    ]
 
 
 PAGES = ProbePages(

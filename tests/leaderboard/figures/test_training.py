@@ -7,7 +7,7 @@ from pytest_django import DjangoAssertNumQueries
 from leaderboard.figures.ranks import refresh_standings
 from leaderboard.figures.training import Trajectories, series_of
 from leaderboard.models import Benchmark, Run, RunRank
-from leaderboard.pages.training_words import headline
+from leaderboard.pages.training_page import headline
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 

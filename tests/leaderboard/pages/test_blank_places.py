@@ -6,7 +6,7 @@ from django.test import Client
 
 from leaderboard.figures import benchmarks, item_rows
 from leaderboard.models import Run
-from leaderboard.pages.blank_places import ANOTHER_TEST, FIRST, INSIDE, LAST, ONLY_FIRST, by_place, place_of_blank
+from leaderboard.pages.run_answers import ANOTHER_TEST, FIRST, INSIDE, LAST, ONLY_FIRST, by_place, place_of_blank
 from probing.analysis.intervals import figure_interval
 from tests.conftest import BearFolder
 from tests.leaderboard import factories as make

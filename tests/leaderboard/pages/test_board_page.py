@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from django.test import Client
 
-from leaderboard.figures import board_file
 from leaderboard.models import Run
+from leaderboard.pages import board_page
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 
@@ -55,7 +55,7 @@ def test_columns_have_types_also_where_nothing_is_known(client: Client) -> None:
 
 
 def test_a_site_without_results_has_a_file_without_rows(client: Client) -> None:
-    assert list(read(client).columns) == [*board_file.COLUMNS, *board_file.SCORES]
+    assert list(read(client).columns) == [*board_page.COLUMNS, *board_page.SCORES]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -66,12 +66,12 @@ def test_it_is_made_once_for_the_same_data_and_again_after_a_result(
     make.finished(benchmark)
     first = client.get("/board.parquet")["ETag"]
     with monkeypatch.context() as patch:
-        patch.setattr(board_file, "_write", None)
+        patch.setattr(board_page, "_write", None)
         assert client.get("/board.parquet", headers={"If-None-Match": first}).status_code == 304
     make.finished(benchmark)
     assert client.get("/board.parquet")["ETag"] != first
     assert read(client)["run"].nunique() == 2
-    assert len(list(board_file.board_file().parent.glob("*.parquet"))) == 1
+    assert len(list(board_page.board_file().parent.glob("*.parquet"))) == 1
 
 
 def test_a_part_of_it_can_be_asked_for(client: Client) -> None:

@@ -15,8 +15,7 @@ from leaderboard.figures.ranks import refresh_standings
 from leaderboard.figures.scores import main_scores
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.pages.overview_page import all_columns
-from leaderboard.probes.cloze import mean_scores
-from leaderboard.probes.cloze_items import ITEM_COLUMNS, verdict
+from leaderboard.probes.cloze import ITEM_COLUMNS, mean_scores, verdict
 from leaderboard.probes.items import item_url
 from probing.plan import plan_of
 from probing.probes.cloze import RANKED, WRITTEN, Cloze

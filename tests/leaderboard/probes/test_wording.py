@@ -6,7 +6,7 @@ from django.test import Client
 from leaderboard.figures import benchmarks, item_rows
 from leaderboard.figures.item_rows import Row
 from leaderboard.models import Benchmark, Run
-from leaderboard.probes.cloze_items import around_answer
+from leaderboard.probes.cloze import around_answer
 from leaderboard.probes.items import ItemColumns, ItemRow, answer_among_options, answer_in_template, facts_table
 from leaderboard.probes.wording import (
     example_pieces,
