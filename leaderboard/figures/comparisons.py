@@ -90,17 +90,8 @@ def _on_one_version(names: Sequence[str], candidates: Sequence[Sequence[Any]]) -
     raise _nothing_in_common(names, candidates)
 
 
-class FigureBesideOthers(NamedTuple):
-    """A run with the figure that stands for it, and what sets it apart from the usual settings, in words."""
-
-    run: Entry
-    score: Score | None
-    settings: str = ""
-
-    @property
-    def choice(self) -> tuple[str, Slice]:
-        """What figures must share to be compared: the settings and the part of the items."""
-        return self.settings, part_of(self.score) if self.score else OVERALL_SLICE
+# A run, the figure that stands for it, and what sets it apart from the usual settings, in words.
+FigureBesideOthers = tuple[Entry, Score | None, str]
 
 
 def figures_side_by_side(
@@ -118,16 +109,14 @@ def figures_side_by_side(
         scores = main_scores([run for runs in on_benchmark for run in runs], metric_of)
         by_choice = [_by_choice(runs, scores) for runs in on_benchmark]
         common = [choice for choice in by_choice[0] if all(choice in others for others in by_choice)]
-        rows = [
-            FigureBesideOthers(runs[choice], scores[runs[choice].pk], choice[0])
-            for choice in common
-            for runs in by_choice
+        rows: list[FigureBesideOthers] = [
+            (runs[choice], scores[runs[choice].pk], choice[0]) for choice in common for runs in by_choice
         ]
-        if len({row.run.pk for row in rows}) == len(rows) > 0:
+        if len({run.pk for run, *_ in rows}) == len(rows) > 0:
             return rows
     runs = _on_one_version(names, candidates)
     scores = main_scores(runs, metric_of)
-    return [FigureBesideOthers(run, scores.get(run.pk)) for run in runs]
+    return [(run, scores.get(run.pk), "") for run in runs]
 
 
 def _with_printed(name: str, benchmark: str) -> list[Entry]:

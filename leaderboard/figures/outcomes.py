@@ -38,12 +38,6 @@ class RunOutcomes(NamedTuple):
         is_stored = column < len(self.items) and self.items[column] == index
         return self.values[:, column].tolist() if is_stored else []
 
-    @property
-    def shares(self) -> NDArray[np.float64]:
-        """The share of each item's templates that are right, not a number where none counts."""
-        counted = (self.values != NOT_COUNTED).sum(axis=0)
-        return _shares((self.values == RIGHT).sum(axis=0), counted)
-
 
 class Counts(NamedTuple):
     """How many runs `answered` each template and item of a relation, and how many were `right`."""
@@ -51,18 +45,6 @@ class Counts(NamedTuple):
     items: NDArray[np.int64]
     answered: NDArray[np.int32]
     right: NDArray[np.int32]
-
-    @property
-    def shares(self) -> NDArray[np.float64]:
-        """The share of right answers to each item over all its templates, NaN for items without an answer."""
-        return _shares(self.right.sum(axis=0), self.answered.sum(axis=0))
-
-
-def _shares(right: NDArray[np.int64], counted: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Divide numbers of right answers by those that count, to "not a number" where none does."""
-    shares = np.full(len(counted), np.nan)
-    np.divide(right, counted, out=shares, where=counted > 0)
-    return shares
 
 
 def store_outcomes(run: Run, rows: pd.DataFrame) -> None:

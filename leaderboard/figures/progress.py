@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice, zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from django.db.models import Avg, Exists, Max, OuterRef, Q, QuerySet, Subquery
@@ -63,15 +63,6 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class QueuedRun:
-    """A row of the queue. `position` is its place among the runs that wait for a worker, 0 if it does not wait."""
-
-    run: Run
-    position: int
-    progress: Progress
-
-
-@dataclass(frozen=True)
 class Begun:
     """A run that a worker has begun: what is done, its own pace, and whether a worker has it now.
 
@@ -92,19 +83,6 @@ class Begun:
         if self.rate:
             return self.sums.work_left / self.rate
         return rates.seconds(self.sums.work_left, self.probe, self.kind, self.parameters)
-
-
-class Queue(NamedTuple):
-    """The open runs: those at work, the chosen ones of those that wait, in turn, and how many wait in all.
-
-    Runs that wait for the hub or for disk space come last, without a position. `has_workers`: whether each queue in
-    which a run waits has a living worker.
-    """
-
-    working: list[QueuedRun]
-    waiting: list[QueuedRun]
-    number_waiting: int
-    has_workers: bool
 
 
 @dataclass(frozen=True)
@@ -225,8 +203,13 @@ def state_in_words(run: Run, now: Progress) -> str:
     return "interrupted" if interrupted else str(run.get_state_display())
 
 
-def queue(start: int, stop: int) -> Queue:
-    """Return the open runs, of those that wait only those from `start` to before `stop`."""
+def queue(start: int, stop: int) -> dict[str, Any]:
+    """Return the open runs: those at work (`working`), and those that wait, in turn, from `start` to before `stop`.
+
+    A row has the `run`, its `progress`, and its `position` among the runs that wait for a worker, 0 if it does not
+    wait; runs that wait for the hub or for disk space come last, without a position. `number_waiting`: how many wait in
+    all. `has_workers`: whether each queue in which a run waits has a living worker.
+    """
     working: dict[int, Progress] = {}
     shown: list[tuple[int, int, float | None]] = []  # number, position and time of each run to show that waits
     number = 0
@@ -240,12 +223,18 @@ def queue(start: int, stop: int) -> Queue:
     shown += ((pk, 0, None) for pk in resting[max(start - number, 0) : max(stop - number, 0)])
     sums = work_sums([pk for pk, *_ in shown])
     runs = Run.objects.select_related("model", "benchmark").in_bulk([*working, *sums])
-    return Queue(
-        [QueuedRun(runs[pk], 0, now) for pk, now in working.items() if pk in runs],
-        [QueuedRun(runs[pk], position, _progress(sums[pk], left)) for pk, position, left in shown if pk in runs],
-        number + len(resting),
-        all(worked.has_worker for worked in queues.values() if worked.line),
-    )
+    at_work = [(pk, 0, now) for pk, now in working.items()]
+    in_line = [(pk, position, _progress(sums[pk], left)) for pk, position, left in shown]
+    rows = [
+        [{"run": runs[pk], "position": position, "progress": now} for pk, position, now in part if pk in runs]
+        for part in (at_work, in_line)
+    ]
+    return {
+        "working": rows[0],
+        "waiting": rows[1],
+        "number_waiting": number + len(resting),
+        "has_workers": all(worked.has_worker for worked in queues.values() if worked.line),
+    }
 
 
 def worked_queue(name: str, until: int = 0) -> WorkedQueue:

@@ -1,4 +1,4 @@
-"""/board.parquet : every score of every finished run and every printed figure as one file, for pandas, DuckDB and their like."""
+"""/board.parquet : every score of every finished run and every printed figure, for pandas, DuckDB and their like."""
 
 import json
 from collections.abc import Iterator

@@ -11,7 +11,6 @@ from django.utils.text import slugify
 from leaderboard.exports.references import Reference
 from leaderboard.figures.comparisons import (
     Comparison,
-    FigureBesideOthers,
     Pattern,
     compared,
     disagreements,
@@ -166,11 +165,11 @@ def _side_by_side(request: HttpRequest, names: Sequence[str], slug: str, error: 
         rows = figures_side_by_side(names, slug, lambda benchmark: pages_of(benchmark).main_metric(benchmark))
     except ProbingError as reason:
         return _form(request, names, {"error": reason}, status=400)
-    if all(row.run.artefact for row in rows):
+    if all(run.artefact for run, *_ in rows):
         return _form(request, names, {"error": error}, status=400)
-    runs = [row.run for row in rows[: len(names)]]
+    runs = [run for run, *_ in rows[: len(names)]]
     pages, benchmark = pages_of(runs[0].benchmark), runs[0].benchmark
-    figures = [_side_by_side_row(row) for row in rows]
+    figures = [_side_by_side_row(*row) for row in rows]
     reference = comparison_reference(request, runs)
     if file := download(request, {"runs": (SIDE_BY_SIDE, figures)}) or reference_file(request, reference):
         return file
@@ -178,27 +177,27 @@ def _side_by_side(request: HttpRequest, names: Sequence[str], slug: str, error: 
         **_chosen_runs(request, runs),
         "side_by_side": figures,
         "has_values": filled(figures, ("value",)),
-        "scale": _scale(row.score for row in rows),
+        "scale": _scale(score for _, score, _ in rows),
         "metric": pages.metric_label(pages.main_metric(benchmark)),
-        "differ": len({row.choice for row in rows[: len(names)]}) > 1,
+        "differ": len({figure["settings"] for figure in figures[: len(names)]}) > 1,
         **what_is_cited(request, reference),
     }
     return render(request, "compare.html", context)
 
 
-def _side_by_side_row(row: FigureBesideOthers) -> Row:
+def _side_by_side_row(run: Entry, score: Score | None, differs: str) -> Row:
     """Return a run with its figure; one whose answers are not stored cannot be tested against others."""
-    settings = ", ".join(filter(None, [part_in_words(row.score) if row.score else "", row.settings]))
+    settings = ", ".join(filter(None, [part_in_words(score) if score else "", differs]))
     return {
-        "stored": row.run,
-        "figure": row.score,
-        "mark": row.run.provenance,
+        "stored": run,
+        "figure": score,
+        "mark": run.provenance,
         "heading": labels.sentence(settings),
-        "name": row.run.name,
-        "run": None if row.run.is_published else row.run.pk,
+        "name": run.name,
+        "run": None if run.is_published else run.pk,
         "settings": settings,
-        **{name: getattr(row.score, name, None) for name in SCORE},
-        "provenance": row.run.source,
+        **{name: getattr(score, name, None) for name in SCORE},
+        "provenance": run.source,
     }
 
 

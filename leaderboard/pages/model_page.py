@@ -23,8 +23,7 @@ from leaderboard.probes.wording import group_title, relation_names
 from leaderboard.tables import Row, download, filled, ordered
 from leaderboard.ui import labels
 from leaderboard.ui.charts import dot_plots
-from leaderboard.ui.charts.basics import Chart, score_points, summary
-from leaderboard.ui.charts.dot_plots import Mark
+from leaderboard.ui.charts.basics import Chart, Point, score_points, summary
 
 HUB = "https://huggingface.co/"
 ENDED = (Run.State.FAILED, Run.State.CANCELLED)
@@ -272,19 +271,22 @@ def _similar_words(band: tuple[float, float], number: int) -> str:
 
 def profile_chart(rows: Sequence[Row]) -> Chart:
     """Return the chart of the figures on all benchmarks, beside the range of models of similar size."""
-    marks = [
-        Mark(
-            *(row["benchmark"], row["score"], row["low"], row["high"]),
-            measured=row["stored"].provenance == Run.Provenance.MEASURED,
-            href=row["stored"].get_absolute_url(),
-            band=row["band"],
-            chance=row["chance"],
-        )
-        for row in rows
-    ]
+    points = [_point(row["benchmark"], row["figure"], row["stored"], row["stored"].get_absolute_url()) for row in rows]
     heads = {row["benchmark"]: row["topic"] for row in rows}
-    figure = dot_plots.profile(marks, heads, "score", rows[0]["stored"].model.kind)
+    bands, chance = _by_label(rows, "benchmark", "band"), _by_label(rows, "benchmark", "chance")
+    kind = rows[0]["stored"].model.kind
+    figure = dot_plots.profile(points, heads, "score", kind, bands, chance=chance)
     return Chart("profile", "Profile", _profile_summary(rows), figure)
+
+
+def _point(label: str, figure: Score, run: Entry, href: str) -> Point:
+    group = "" if run.provenance == Run.Provenance.MEASURED else dot_plots.PUBLISHED
+    return Point(label, figure.value or 0.0, figure.low, figure.high, group=group, href=href)
+
+
+def _by_label(rows: Sequence[Row], label: str, name: str) -> dict[str, Any]:
+    """Map the labels of rows to what they have of this name, as far as they have it."""
+    return {row[label]: row[name] for row in rows if row[name] is not None}
 
 
 def _charts(profile_rows: Sequence[Row], run: Run | None, dimension: str, groups: Sequence[Row]) -> dict[str, Chart]:
@@ -381,18 +383,14 @@ def known_title(run: Run, dimension: str) -> str:
 
 def known_chart(run: Run, dimension: str, groups: Sequence[Row]) -> Chart:
     """Return the chart of the groups of a run."""
-    title, measured = known_title(run, dimension), run.provenance == Run.Provenance.MEASURED
-    marks = [
-        Mark(
-            *(group["title"], group["value"], group["low"], group["high"], measured, group["href"]),
-            median=group["median"],
-            chance=group["chance"],
-        )
-        for group in groups
-    ]
-    heads, metric = {mark.label: "" for mark in marks}, labels.within(metric_label(run.benchmark))
+    title, heads = known_title(run, dimension), {group["title"]: "" for group in groups}
+    points = [_point(group["title"], group["figure"], run, group["href"]) for group in groups]
+    medians, chance = _by_label(groups, "title", "median"), _by_label(groups, "title", "chance")
+    metric = labels.within(metric_label(run.benchmark))
     words = summary(f"{title} on {row_label(run)}", score_points((group["title"], group["figure"]) for group in groups))
-    return Chart("known", title, words, dot_plots.profile(marks, heads, metric, run.model.kind))
+    return Chart(
+        "known", title, words, dot_plots.profile(points, heads, metric, run.model.kind, medians=medians, chance=chance)
+    )
 
 
 def extremes(groups: Sequence[Row]) -> tuple[list[Row], list[Row]]:

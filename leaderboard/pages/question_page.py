@@ -107,7 +107,7 @@ def _question_page(
     files: dict[str, tuple[Sequence[str], Sequence[Row]]] = {
         "answers": (answer_columns(templates, judged=judged), rows),
         "options": (["option", *options[0]], options[1]),
-        **{table["name"]: (table["columns"], table["rows"]) for table in (answer.tables if answer else ())},
+        **{table["name"]: (table["columns"], table["rows"]) for table in (answer["tables"] if answer else ())},
     }
     files = {name: file for name, file in files.items() if name == "answers" or file[1]}
     if file := download(request, files):

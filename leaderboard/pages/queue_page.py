@@ -11,8 +11,6 @@ from django.utils.cache import patch_cache_control
 
 from leaderboard.figures.live_workers import LiveWorker, live_workers
 from leaderboard.figures.progress import (
-    Queue,
-    QueuedRun,
     queue,
     recent_failures,
     recent_results,
@@ -42,7 +40,7 @@ def queue_view(request: HttpRequest) -> HttpResponseBase:
     now = timezone.now()
     is_file = request.GET.get("format") in FORMATS
     line = queue(0, MOST_WAITING) if is_file else _page_of_line(request)
-    working, waiting = open_runs(line.working), open_runs(line.waiting)
+    working, waiting = open_runs(line["working"]), open_runs(line["waiting"])
     finished, failed = _finished(list(recent_results(now))), [_failed(run) for run in recent_failures(now)]
     workers = [_worker(row) for row in live_workers()]
     files: Files = {
@@ -55,12 +53,12 @@ def queue_view(request: HttpRequest) -> HttpResponseBase:
     if file := download(request, files):
         return file
     context = {
-        "live": bool(line.working) or line.number_waiting,
-        "number_waiting": line.number_waiting,
-        "no_worker": not line.has_workers,
+        "live": bool(line["working"]) or line["number_waiting"],
+        "number_waiting": line["number_waiting"],
+        "no_worker": not line["has_workers"],
         "waiting": waiting,
-        "waiting_filled": _worth_telling(line.waiting) | filled(waiting, ("position", "settings", "seconds_left")),
-        "page": page_of(range(line.number_waiting), request),
+        "waiting_filled": _worth_telling(line["waiting"]) | filled(waiting, ("position", "settings", "seconds_left")),
+        "page": page_of(range(line["number_waiting"]), request),
         "scale": "0 to 1" if any(row["score"] is not None and 0 <= row["score"] <= 1 for row in finished) else "",
         "canonical": request.build_absolute_uri(request.path),
         **{name: rows for name, (_, rows) in files.items() if name != "queue"},
@@ -73,21 +71,21 @@ def queue_view(request: HttpRequest) -> HttpResponseBase:
     return response
 
 
-def _page_of_line(request: HttpRequest) -> Queue:
+def _page_of_line(request: HttpRequest) -> dict[str, Any]:
     """Return the open runs, of those that wait one page, however many there are; the last page for pages beyond it."""
     page = page_of(range(MOST_WAITING), request)
     line = queue(page.start_index() - 1, page.end_index())
-    if not line.waiting and line.number_waiting:
-        page = page_of(range(line.number_waiting), request)
+    if not line["waiting"] and line["number_waiting"]:
+        page = page_of(range(line["number_waiting"]), request)
         line = queue(page.start_index() - 1, page.end_index())
     return line
 
 
-def _worth_telling(waiting: Sequence[QueuedRun]) -> set[str]:
+def _worth_telling(waiting: Sequence[dict[str, Any]]) -> set[str]:
     """Return the columns in which runs that wait differ from what is usual."""
     columns = {
-        "queue": any(row.run.queue != MEASURE for row in waiting),
-        "state": any(row.run.state != Run.State.QUEUED for row in waiting),
+        "queue": any(row["run"].queue != MEASURE for row in waiting),
+        "state": any(row["run"].state != Run.State.QUEUED for row in waiting),
     }
     return {name for name, differs in columns.items() if differs}
 
@@ -112,18 +110,18 @@ def _what(run: Run) -> dict[str, Any]:
     return {"run": run, "model": run.model.title, "benchmark": title, "settings": labels.variant(run)}
 
 
-def open_runs(rows: Sequence[QueuedRun]) -> list[dict[str, Any]]:
+def open_runs(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
         {
-            **_what(row.run),
-            "position": row.position or None,
-            "queue": row.run.queue,
-            "state": labels.sentence(state_in_words(row.run, row.progress)),
-            "progress": row.progress.percent,
-            "items_done": row.progress.done,
-            "items": row.progress.total,
-            "seconds_left": row.progress.left,
-            "submitted": row.run.created,
+            **_what(row["run"]),
+            "position": row["position"] or None,
+            "queue": row["run"].queue,
+            "state": labels.sentence(state_in_words(row["run"], row["progress"])),
+            "progress": row["progress"].percent,
+            "items_done": row["progress"].done,
+            "items": row["progress"].total,
+            "seconds_left": row["progress"].left,
+            "submitted": row["run"].created,
         }
         for row in rows
     ]

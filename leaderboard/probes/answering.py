@@ -7,7 +7,7 @@ from django.http import QueryDict
 from leaderboard.figures.runs import with_printed
 from leaderboard.models import Benchmark
 from leaderboard.probes.culture.pairs import PairInLanguage
-from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, facts_table
+from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, facts_table, stored_answer
 from leaderboard.probes.probe_pages import Parts
 from leaderboard.probes.ranking import PAGES as RANKING
 from leaderboard.probes.ranking import comparison_parts
@@ -20,7 +20,7 @@ ITEM_COLUMNS = ItemColumns(("subject", "statement", "answer_label", "prediction_
 
 def run_answer(item: ItemRow) -> RunAnswer:
     """Return everything that is stored of the answer to a question."""
-    return RunAnswer("parts/answer_facts.html", {}, [facts_table(item, ITEM_COLUMNS)])
+    return stored_answer([facts_table(item, ITEM_COLUMNS)])
 
 
 def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage | None) -> Parts:

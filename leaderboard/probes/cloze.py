@@ -16,7 +16,15 @@ from leaderboard.figures.scores import scores_of
 from leaderboard.models import Benchmark, Entry, Run, Score
 from leaderboard.probes import further_training
 from leaderboard.probes.culture.pairs import PairInLanguage
-from leaderboard.probes.items import PLACE_COLUMNS, ColumnValues, ItemColumns, ItemRow, RunAnswer, facts_table
+from leaderboard.probes.items import (
+    PLACE_COLUMNS,
+    ColumnValues,
+    ItemColumns,
+    ItemRow,
+    RunAnswer,
+    facts_table,
+    stored_answer,
+)
 from leaderboard.probes.probe_pages import Json, Parts, ProbePages, notes_of, parts, run_columns
 from leaderboard.probes.wording import ONE_ANSWER, ONE_COUNTS
 from leaderboard.tables import INTERVAL, Row, figures_of
@@ -253,7 +261,7 @@ def run_answer(item: ItemRow) -> RunAnswer:
     tables = [facts_table(item, ITEM_COLUMNS, ABOVE_FACTS)]
     if row.get("predictions"):
         tables.insert(0, {"name": "ranking", "columns": RANKING, "rows": _ranking(row)})
-    return RunAnswer("parts/answer_facts.html", context, tables)
+    return stored_answer(tables, context)
 
 
 def verdict(row: Row, k: int) -> str:

@@ -169,15 +169,9 @@ class ItemRow(NamedTuple):
     item: Item
 
 
-class RunAnswer(NamedTuple):
-    """What the page of a question shows of a run's answer: a template of that part, its context, and its tables.
-
-    A table has the `name` of its file, the `columns` of that, and its `rows`; the template has the rows by this name.
-    """
-
-    template: str
-    context: dict[str, Any]
-    tables: Sequence[Mapping[str, Any]]
+# What the page of a question shows of a run's answer: the `template` of that part, its `context`, and its `tables`. A
+# table has the `name` of its file, the `columns` of that, and its `rows`; the template has the rows by this name.
+RunAnswer = dict[str, Any]
 
 
 def answer_among_options(item: ItemRow, words: AnswerWords = RIGHT_OR_WRONG) -> RunAnswer:
@@ -198,7 +192,7 @@ def answer_in_template(item: ItemRow, template: str, words: AnswerWords = RIGHT_
         "chosen": _three_pieces(text, row["prediction_label"]),
     }
     options = {"name": "options", "columns": OPTIONS, "rows": _options(names, row)}
-    return RunAnswer("parts/answer_among_options.html", context, [options])
+    return {"template": "parts/answer_among_options.html", "context": context, "tables": [options]}
 
 
 def _text_before(text: Prompt, row: Row) -> str:
@@ -234,6 +228,11 @@ def shares_of(scores: Sequence[float]) -> list[float]:
     weights = [exp(score - best) for score in scores]
     total = sum(weights)
     return [weight / total for weight in weights]
+
+
+def stored_answer(tables: Sequence[Mapping[str, Any]], context: Mapping[str, Any] | None = None) -> RunAnswer:
+    """Return an answer of which everything that is stored is shown."""
+    return {"template": "parts/answer_facts.html", "context": context or {}, "tables": tables}
 
 
 def facts_table(item: ItemRow, columns: ItemColumns, above: Sequence[str] = PLACE_COLUMNS) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from leaderboard.figures.runs import with_printed
 from leaderboard.figures.scores import scores_of
 from leaderboard.models import Benchmark, Entry, Run
 from leaderboard.probes.culture.pairs import PairInLanguage
-from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, facts_table, item_url
+from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, facts_table, item_url, stored_answer
 from leaderboard.probes.probe_pages import Json, Parts, ProbePages, notes_of, parts
 from leaderboard.probes.wording import STATEMENT, group_title, relation_names
 from leaderboard.tables import Row, filled
@@ -264,7 +264,7 @@ def rank_titles(first: str) -> list[tuple[str, str]]:
 
 def run_answer(item: ItemRow) -> RunAnswer:
     """Return everything that is stored of a statement."""
-    return RunAnswer("parts/answer_facts.html", {}, [facts_table(item, ITEM_COLUMNS)])
+    return stored_answer([facts_table(item, ITEM_COLUMNS)])
 
 
 PAGES = ProbePages(

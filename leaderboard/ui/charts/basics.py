@@ -53,9 +53,9 @@ class Plot:
         """Add a line over the whole height at `x`."""
         self._add_shape({"xref": "x", "x0": x, "x1": x, "yref": "y domain", "y0": 0, "y1": 1}, line=line)
 
-    def add_hline(self, y: float, line: dict[str, Any], layer: str | None = None) -> None:
-        """Add a line over the whole width at `y`; the layer "below" is that behind the traces."""
-        self._add_shape({"xref": "x domain", "x0": 0, "x1": 1, "yref": "y", "y0": y, "y1": y}, line=line, layer=layer)
+    def add_hline(self, y: float, line: dict[str, Any]) -> None:
+        """Add a line over the whole width at `y`."""
+        self._add_shape({"xref": "x domain", "x0": 0, "x1": 1, "yref": "y", "y0": y, "y1": y}, line=line)
 
     def update_layout(self, **changes: Any) -> None:
         """Change the layout; of an axis or another group of properties, only those that are named."""

@@ -1,7 +1,7 @@
 """Dots in rows: alone, under headings, several series in each row, and a model's figure among those of others."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from leaderboard.ui.charts.basics import (
     ACCENT,
@@ -30,7 +30,7 @@ from leaderboard.ui.charts.basics import (
 # Dot plots: a dot with its interval for each label, alone, under headings or with several series side by side.
 
 
-PUBLISHED = "published"  # the group of the points of a forest that come from papers
+PUBLISHED = "published"  # the group of the points that come from papers
 CERTAIN = "✱"  # marks a significant difference
 
 
@@ -259,67 +259,51 @@ def favoured(points: Sequence[Point], uniform: float) -> Plot:
 PROFILE_ROW = 30  # pixels
 
 
-class Mark(NamedTuple):
-    """A row of a profile: the model's figure, and what it is compared with where that is known."""
+def profile(
+    points: Sequence[Point],
+    heads: Mapping[str, str],
+    title: str,
+    kind: str = "",
+    bands: Mapping[str, tuple[float, float]] | None = None,
+    medians: Mapping[str, float] | None = None,
+    chance: Mapping[str, float] | None = None,
+) -> Plot:
+    """Plot a model's figures in one row per label under headings; the points of the group `PUBLISHED` are hollow.
 
-    label: str
-    value: float
-    low: float | None = None
-    high: float | None = None
-    measured: bool = True
-    href: str = ""
-    band: tuple[float, float] | None = None
-    median: float | None = None
-    chance: float | None = None
-
-
-def profile(marks: Sequence[Mark], heads: Mapping[str, str], title: str, kind: str = "") -> Plot:
-    """Plot one row per mark under headings; filled dots were measured here, hollow ones are published.
-
-    `heads` maps each label to its heading, in the order of the rows. `kind`: the type of the model.
+    `heads` maps each label to its heading, in the order of the rows. `kind`: the type of the model. By label, as far
+    as they are known: `bands`, the ranges of models of similar size, their `medians`, and `chance`.
     """
     rows = _headed_rows(heads)
+    published = [point for point in points if point.group == PUBLISHED]
     traces = [
-        _bands([mark for mark in marks if mark.band]),
-        ticks_trace("chance", [(mark.chance, mark.label) for mark in marks if mark.chance is not None]),
-        ticks_trace("median", [(mark.median, mark.label) for mark in marks if mark.median is not None], 20, INK),
-        _profile_dots([mark for mark in marks if mark.measured], "measured here", ACCENT, kind),
-        _profile_dots([mark for mark in marks if not mark.measured], "published", GROUND, kind),
+        _bands(bands or {}),
+        ticks_trace("chance", [(level, label) for label, level in (chance or {}).items()]),
+        ticks_trace("median", [(level, label) for label, level in (medians or {}).items()], 20, INK),
+        _profile_dots([point for point in points if point.group != PUBLISHED], "measured here", ACCENT, kind),
+        _profile_dots(published, PUBLISHED, GROUND, kind),
     ]
     axes = {"xaxis": share_axis(title), "yaxis": row_axis(rows)}
     height = 76 + PROFILE_ROW * len(rows)
     return figure([trace for trace in traces if trace["y"]], height, **axes, barmode="overlay", showlegend=True)
 
 
-def _bands(marks: Sequence[Mark]) -> Trace:
+def _bands(ranges: Mapping[str, tuple[float, float]]) -> Trace:
     """Draw the ranges of models of similar size as grey bands."""
-    ranges = [mark.band for mark in marks if mark.band]
     return new_trace(
         "bar",
-        base=[low for low, _ in ranges],
-        x=[max(high - low, 0.002) for low, high in ranges],
-        y=[mark.label for mark in marks],
+        base=[low for low, _ in ranges.values()],
+        x=[max(high - low, 0.002) for low, high in ranges.values()],
+        y=list(ranges),
         orientation="h",
         width=0.5,
         marker={"color": LINE, "line": {"width": 0}},
         name="models of similar size",
-        customdata=[f"{low:.3f} to {high:.3f}" for low, high in ranges],
+        customdata=[f"{low:.3f} to {high:.3f}" for low, high in ranges.values()],
         hovertemplate="models of similar size: %{customdata}<extra></extra>",
     )
 
 
-def _profile_dots(marks: Sequence[Mark], name: str, fill: str, kind: str) -> Trace:
-    points = [Point(mark.label, mark.value, mark.low, mark.high) for mark in marks]
-    return new_trace(
-        "scatter",
-        x=[mark.value for mark in marks],
-        y=[mark.label for mark in marks],
-        mode="markers",
-        marker={"size": 10, "symbol": kind_symbol(kind), "color": fill, "line": {"width": 2, "color": ACCENT}},
-        cliponaxis=False,
-        error_x=error_bars(points),
-        name=name,
-        customdata=[mark.href for mark in marks],
-        hovertext=intervals(points),
-        hovertemplate="%{y}: <b>%{x:.3f}</b>%{hovertext}, " + name + "<extra></extra>",
-    )
+def _profile_dots(points: Sequence[Point], name: str, fill: str, kind: str) -> Trace:
+    look = {"size": 10, "symbol": kind_symbol(kind), "color": fill, "line": {"width": 2, "color": ACCENT}}
+    hover = "%{y}: <b>%{x:.3f}</b>%{hovertext}, " + name + "<extra></extra>"
+    return {**_dot_trace(points), "marker": look, "error_x": error_bars(points), "name": name, "hovertemplate": hover}

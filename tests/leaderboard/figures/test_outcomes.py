@@ -48,13 +48,6 @@ def test_each_template_of_an_item_keeps_its_outcome(tiny: Benchmark) -> None:
     assert outcomes.of(7) == [RIGHT, NOT_COUNTED, WRONG]
     assert outcomes.of(900_000) == [NOT_COUNTED, NOT_COUNTED, RIGHT]
     assert outcomes.of(8) == outcomes.of(900_001) == []
-    assert outcomes.shares.tolist() == [0.5, 1]
-
-
-def test_the_share_of_an_item_that_never_counts_is_no_number(tiny: Benchmark) -> None:
-    outcomes = outcomes_of(finished(tiny, (0, 1, None), (0, 2, True)))["P30"]
-    assert pd.isna(outcomes.shares[0])
-    assert outcomes.shares[1] == 1
 
 
 def test_storing_outcomes_again_replaces_them(tiny: Benchmark) -> None:

@@ -14,7 +14,7 @@ from rq import Worker
 from leaderboard import redis_server
 from leaderboard.figures import progress
 from leaderboard.figures.live_workers import LiveWorker, live_workers, served_queues
-from leaderboard.figures.progress import Progress, QueuedRun
+from leaderboard.figures.progress import Progress
 from leaderboard.figures.queued_runs import PLAIN_SPEED, queued_runs
 from leaderboard.models import Benchmark, Claim, Model, Run, RunPart
 from tests.leaderboard import factories as make
@@ -59,10 +59,10 @@ def at_work(benchmark: Benchmark, pace: float, left: float, seconds_ago: float =
     return run
 
 
-def rows() -> list[QueuedRun]:
+def rows() -> list[dict[str, Any]]:
     """All rows of the queue: the runs at work, then those that wait."""
     line = progress.queue(0, 100)
-    return [*line.working, *line.waiting]
+    return [*line["working"], *line["waiting"]]
 
 
 def test_the_queue_has_the_order_in_which_workers_take_runs(small: Benchmark) -> None:
@@ -71,7 +71,7 @@ def test_the_queue_has_the_order_in_which_workers_take_runs(small: Benchmark) ->
     going = at_work(small, 1, 10)
     large = waiting(small, queue="measure-large")
     stuck = waiting(small, state=Run.State.WAITING)
-    assert [(row.run.pk, row.position) for row in rows()] == [
+    assert [(row["run"].pk, row["position"]) for row in rows()] == [
         (going.pk, 0),
         (flood[0].pk, 1),
         (flood[1].pk, 2),
@@ -86,9 +86,9 @@ def test_a_run_in_progress_goes_by_its_own_pace_and_not_by_that_of_others(small:
     finished(small, work=60_000)  # a hundred times as fast
     run = at_work(small, pace=1, left=1800)
     (row,) = rows()
-    assert row.progress.left == about(1800)
+    assert row["progress"].left == about(1800)
     assert progress.progress(run).left == about(1800)
-    assert row.progress.rate == pytest.approx(100 / 1800, rel=0.05)
+    assert row["progress"].rate == pytest.approx(100 / 1800, rel=0.05)
 
 
 def test_waiting_runs_go_by_the_median_of_recent_runs(small: Benchmark) -> None:
@@ -96,7 +96,7 @@ def test_waiting_runs_go_by_the_median_of_recent_runs(small: Benchmark) -> None:
         finished(small, work=600 * rate)
     Run.objects.filter(parts__work=600).update(finished=make.DAY, started=make.DAY - timedelta(minutes=10))
     runs = [waiting(small, work=650), waiting(small, work=65)]
-    times = [row.progress.left for row in rows()]
+    times = [row["progress"].left for row in rows()]
     assert times == [seconds(100), seconds(110)]
     assert [progress.progress(run).left for run in runs] == times
 
@@ -113,7 +113,7 @@ def test_queues_have_rates_and_lines_of_their_own(small: Benchmark) -> None:
     finished(small, work=600)
     finished(small, work=60, queue="measure-large")
     waiting(small), waiting(small, queue="measure-large")
-    assert [row.progress.left for row in rows()] == [seconds(60), seconds(600)]
+    assert [row["progress"].left for row in rows()] == [seconds(60), seconds(600)]
 
 
 def test_without_a_finished_run_the_time_follows_from_the_number_of_parameters(small: Benchmark) -> None:
@@ -125,7 +125,7 @@ def test_without_a_finished_run_the_time_follows_from_the_number_of_parameters(s
 def test_there_is_no_time_for_a_model_of_unknown_size_without_a_finished_run(small: Benchmark) -> None:
     run = make.run(make.model(parameters=None), small, waiting_work=60)
     waiting(small)
-    assert [row.progress.left for row in rows()] == [None, None]
+    assert [row["progress"].left for row in rows()] == [None, None]
     assert progress.progress(run).left is None
 
 
@@ -139,7 +139,7 @@ def test_a_run_that_loads_its_model_goes_by_recent_runs(small: Benchmark) -> Non
 def test_a_run_that_waits_for_space_adds_no_time_and_has_none(small: Benchmark) -> None:
     finished(small, work=600)
     stuck, last = waiting(small, state=Run.State.WAITING), waiting(small, work=60)
-    assert [(row.run.pk, row.progress.left) for row in rows()] == [(last.pk, seconds(60)), (stuck.pk, None)]
+    assert [(row["run"].pk, row["progress"].left) for row in rows()] == [(last.pk, seconds(60)), (stuck.pk, None)]
 
 
 @pytest.mark.parametrize(("share", "percent"), [(0.0, 0), (0.999, 99), (0.29, 29), (1 - 1e-12, 100), (1.0, 100)])
@@ -194,16 +194,16 @@ def test_only_the_runs_of_the_page_are_read(small: Benchmark) -> None:
     for _ in range(5):
         waiting(small, work=60)
     line = progress.queue(0, 3)
-    assert (len(line.waiting), line.number_waiting) == (3, 6)
-    assert [row.progress.left for row in line.waiting] == [seconds(60), seconds(120), seconds(180)]
-    assert [row.position for row in progress.queue(0, 6).waiting] == [1, 2, 3, 4, 5, 0]
+    assert (len(line["waiting"]), line["number_waiting"]) == (3, 6)
+    assert [row["progress"].left for row in line["waiting"]] == [seconds(60), seconds(120), seconds(180)]
+    assert [row["position"] for row in progress.queue(0, 6)["waiting"]] == [1, 2, 3, 4, 5, 0]
 
 
 def test_a_run_whose_worker_was_lost_comes_first_and_keeps_its_pace(small: Benchmark) -> None:
     finished(small, work=60_000)
     going, run = at_work(small, pace=1, left=100), at_work(small, pace=1, left=900, seconds_ago=60)
     waits = waiting(small)
-    assert [(row.run.pk, row.position) for row in rows()] == [(going.pk, 0), (run.pk, 1), (waits.pk, 2)]
+    assert [(row["run"].pk, row["position"]) for row in rows()] == [(going.pk, 0), (run.pk, 1), (waits.pk, 2)]
     assert progress.progress(run).left == about(1000)
 
 
@@ -234,7 +234,7 @@ def test_a_run_of_another_probe_or_kind_says_nothing_about_the_time(small: Bench
     masked = make.run(make.model("org/masked", kind="masked", parameters=10**9), small, waiting_work=600)
     RunPart.objects.create(run=masked, relation="P30", template=0, items=30, work=600)
     plain = 600 * 135e6 / PLAIN_SPEED
-    assert [row.progress.left for row in rows()] == [seconds(60), about(60 + plain), about(60 + plain + 10)]
+    assert [row["progress"].left for row in rows()] == [seconds(60), about(60 + plain), about(60 + plain + 10)]
 
 
 def test_without_a_worker_nothing_that_waits_has_a_time(small: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,8 +243,8 @@ def test_without_a_worker_nothing_that_waits_has_a_time(small: Benchmark, monkey
     assert progress.progress(run).left == seconds(60)
     monkeypatch.setattr(progress, "served_queues", frozenset)
     assert (progress.progress(run).left, progress.progress(run).has_worker) == (None, False)
-    assert [row.progress.left for row in rows()] == [None]
-    assert not progress.queue(0, 100).has_workers
+    assert [row["progress"].left for row in rows()] == [None]
+    assert not progress.queue(0, 100)["has_workers"]
     assert progress.worked_queue("measure").ends_of_new([seconds(10)]) == []
     at_work(small, pace=1, left=100)
     assert progress.progress(run).left is not None, "a claim shows that a worker lives, even if Redis does not answer"
@@ -290,10 +290,10 @@ def test_the_time_that_a_run_needs_follows_what_is_known_of_its_model(tiny: Benc
 
 def test_the_place_of_a_run_is_right_at_once_for_every_reader(tiny: Benchmark) -> None:
     first, second = waiting(tiny), waiting(tiny)
-    positions = {row.run.pk: row.position for row in progress.queue(0, 10).waiting}
+    positions = {row["run"].pk: row["position"] for row in progress.queue(0, 10)["waiting"]}
     assert positions == {first.pk: 1, second.pk: 2}
     first.delete()
-    assert [(row.run.pk, row.position) for row in progress.queue(0, 10).waiting] == [(second.pk, 1)]
+    assert [(row["run"].pk, row["position"]) for row in progress.queue(0, 10)["waiting"]] == [(second.pk, 1)]
 
 
 ALL = ("measure", "measure-large", "checks", "finish")

@@ -137,7 +137,7 @@ def item(item: Item = ITEM, **changes: object) -> ItemRow:
 
 
 def test_options_come_by_score_with_the_right_and_the_chosen_one_marked() -> None:
-    (table,) = answer_among_options(item(scores=[-2.0, -3.0, -1.0], prediction=2, prediction_label="Cairo")).tables
+    (table,) = answer_among_options(item(scores=[-2.0, -3.0, -1.0], prediction=2, prediction_label="Cairo"))["tables"]
     assert [(option["option"], option["right"], option["chosen"]) for option in table["rows"]] == [
         ("Cairo", False, True),
         ("Oslo", False, False),
@@ -147,7 +147,7 @@ def test_options_come_by_score_with_the_right_and_the_chosen_one_marked() -> Non
 
 @pytest.mark.parametrize("scores", [[-1.0, -2.0, -3.0], [-1000.0, -1001.0, -1002.0]])
 def test_shares_are_a_softmax_also_of_scores_that_are_tiny_probabilities(scores: list[float]) -> None:
-    (table,) = answer_among_options(item(scores=scores)).tables
+    (table,) = answer_among_options(item(scores=scores))["tables"]
     assert [option["share"] for option in table["rows"]] == pytest.approx([0.6652, 0.2447, 0.0900], abs=1e-4)
 
 
@@ -169,7 +169,7 @@ def test_an_item_with_a_sentence_and_options_of_its_own_shows_these() -> None:
     own = Item(0, "Norway", (1,), options=("Roma", "Paris", "Wien"), wording="[X] lies north of [Y].")
     page = answer_among_options(item(own, prediction_label="Roma", statement="Norway lies north of Roma."))
     assert page.context["statement"] == ("Norway lies north of ", "Paris", ".")
-    assert [option["option"] for option in page.tables[0]["rows"]] == ["Roma", "Paris", "Wien"]
+    assert [option["option"] for option in page["tables"][0]["rows"]] == ["Roma", "Paris", "Wien"]
 
 
 def test_a_template_can_be_given() -> None:

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from leaderboard.ui import charts
 from leaderboard.ui.charts.basics import KIND_SYMBOLS, SERIES_MARKERS, Point, series_markers
-from leaderboard.ui.charts.dot_plots import Mark, profile
+from leaderboard.ui.charts.dot_plots import profile
 from tests.leaderboard.ui.charts.plotted import plotted
 
 HEADS = {"Arab and West, ar": "Arab and West", "Asia and West, ar": "Asia and West", "all": ""}
@@ -57,8 +57,9 @@ def test_a_forest_plot_has_hollow_dots_for_published_figures_only_and_a_mark_of_
 # Models in rows: profiles, with what a model is compared with, and strip plots.
 
 
-MEASURED = Mark("Facts", 0.5, 0.4, 0.6, href="/runs/1/", band=(0.2, 0.7), chance=0.1)
-PUBLISHED = Mark("Cultures", 0.3, measured=False)
+MEASURED = Point("Facts", 0.5, 0.4, 0.6, href="/runs/1/")
+PUBLISHED = Point("Cultures", 0.3, group="published")
+BANDS, CHANCE = {"Facts": (0.2, 0.7)}, {"Facts": 0.1}
 PROFILE_HEADS = {"Facts": "Knowledge", "Cultures": "Knowledge"}
 
 
@@ -80,7 +81,8 @@ def test_a_hover_has_the_interval_and_a_point_leads_to_its_run() -> None:
 def test_bands_and_chance_are_drawn_where_they_are_known() -> None:
     names = [trace.name for trace in plotted(profile([PUBLISHED], PROFILE_HEADS, "score")).data]
     assert names == ["published"]
-    names = [trace.name for trace in plotted(profile([MEASURED], PROFILE_HEADS, "score")).data]
+    shown = profile([MEASURED], PROFILE_HEADS, "score", bands=BANDS, chance=CHANCE)
+    names = [trace.name for trace in plotted(shown).data]
     assert names == ["models of similar size", "chance", "measured here"]
 
 
