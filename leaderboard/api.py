@@ -7,7 +7,6 @@ API had of them answers with the address of the table.
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
-from hashlib import sha256
 from typing import Any, Self
 from urllib.parse import quote
 
@@ -16,11 +15,9 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Js
 from django.http.request import UnreadablePostError
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.cache import get_conditional_response
 from django.views.decorators.csrf import csrf_exempt
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
 
-from leaderboard.data_version import data_version
 from leaderboard.figures import benchmarks, item_rows
 from leaderboard.figures import runs as run_lists
 from leaderboard.figures.progress import progress
@@ -36,7 +33,6 @@ from leaderboard.serving.errors import API, TOO_LARGE, problem, read_object, too
 from leaderboard.serving.limits import client_address
 from leaderboard.serving.page_cache import kept
 from probing.errors import BadInput, ProbingError
-from probing.extras import package_version
 from probing.files.folders import space
 
 Json = dict[str, Any]
@@ -69,7 +65,7 @@ def documentation_view(request: HttpRequest) -> HttpResponse:
     return render(request, "api.html", context)
 
 
-# What all routes share: methods, errors, and versions of answers.
+# What all routes share: methods and errors.
 
 
 def answering(*methods: str) -> Callable[[View], View]:
@@ -107,29 +103,6 @@ def not_allowed(request: HttpRequest, methods: Collection[str]) -> JsonResponse:
 def refused(error: ProbingError) -> HttpResponse:
     status = 429 if isinstance(error, OverQuota) else 400 if error.permanent else 503
     return with_retry_after(problem(status, error.code, error.message, error.next_step), error)
-
-
-def by_version(view: View) -> View:
-    """Give answers the version of the data as their ETag, so that whoever has one is told with one query.
-
-    The version is read first: data that change in between cost a reader one more request, and never hide.
-    """
-
-    @wraps(view)
-    def answered(request: HttpRequest, **values: Any) -> HttpResponseBase:
-        version = data_version()
-        if not version:
-            return view(request, **values)
-        parts = (package_version(), version, request.scheme, request.get_host(), request.get_full_path())
-        etag = f'W/"{sha256(repr(parts).encode()).hexdigest()[:32]}"'
-        if (unchanged := get_conditional_response(request, etag=etag)) is not None:
-            return unchanged
-        response = view(request, **values)
-        if response.status_code == 200:
-            response["ETag"] = etag
-        return response
-
-    return answered
 
 
 def unfiltered(view: View) -> View:
@@ -186,7 +159,6 @@ def no_results_view(request: HttpRequest, rest: str = "") -> JsonResponse:
 
 
 @answering(*READ)
-@by_version
 @kept
 @unfiltered
 def models_view(request: HttpRequest) -> JsonResponse:
@@ -195,7 +167,6 @@ def models_view(request: HttpRequest) -> JsonResponse:
 
 
 @answering(*READ)
-@by_version
 @kept
 @unfiltered
 def benchmarks_view(request: HttpRequest) -> JsonResponse:
@@ -229,7 +200,6 @@ def run_view(request: HttpRequest, run: int) -> JsonResponse:
 
 
 @answering(*READ)
-@by_version
 @kept
 @unfiltered
 def scores_view(request: HttpRequest, run: int) -> JsonResponse:
@@ -242,7 +212,6 @@ def score_facts(score: Score) -> Json:
 
 
 @answering(*READ)
-@by_version
 @kept
 def items_view(request: HttpRequest, run: int) -> JsonResponse:
     """Return a page of the items of a run that pass the same filters as on its page.
