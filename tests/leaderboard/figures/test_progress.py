@@ -106,7 +106,7 @@ def test_a_waiting_run_waits_for_the_worker_that_is_free_first(small: Benchmark)
     at_work(small, pace=1, left=500)
     at_work(small, pace=1, left=100)
     waiting(small, work=60)
-    assert rows()[-1].progress.left == about(160)
+    assert rows()[-1]["progress"].left == about(160)
 
 
 def test_queues_have_rates_and_lines_of_their_own(small: Benchmark) -> None:
@@ -119,7 +119,7 @@ def test_queues_have_rates_and_lines_of_their_own(small: Benchmark) -> None:
 def test_without_a_finished_run_the_time_follows_from_the_number_of_parameters(small: Benchmark) -> None:
     run = make.run(make.model(parameters=10**9), small, waiting_work=600)
     RunPart.objects.create(run=run, relation="P30", template=0, items=30, work=600)
-    assert rows()[0].progress.left == progress.progress(run).left == seconds(10)
+    assert rows()[0]["progress"].left == progress.progress(run).left == seconds(10)
 
 
 def test_there_is_no_time_for_a_model_of_unknown_size_without_a_finished_run(small: Benchmark) -> None:
@@ -185,7 +185,7 @@ def test_a_run_that_was_begun_and_waits_again_goes_by_the_work_that_its_parts_ha
     run.refresh_from_db()
     assert Run.objects.fail(run, "lost-worker", "Its worker was lost.")
     assert Run.objects.restart(run)
-    assert rows()[0].progress.left == progress.progress(run).left == seconds(60)
+    assert rows()[0]["progress"].left == progress.progress(run).left == seconds(60)
 
 
 def test_only_the_runs_of_the_page_are_read(small: Benchmark) -> None:

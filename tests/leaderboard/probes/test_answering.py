@@ -136,7 +136,7 @@ def test_pairs_of_cultures_are_one_topic_whatever_probe_asks(culture: Benchmark)
 
 def test_the_page_shows_a_question_as_it_is_asked(client: Client, culture: Benchmark) -> None:
     example = client.get("/benchmarks/culture:answering/").context["example"]
-    assert example.before == "What do people of Egypt speak? "
+    assert example["before"] == "What do people of Egypt speak? "
 
 
 def test_every_page_of_the_benchmark_is_there_for_the_probe(client: Client, run: Run) -> None:

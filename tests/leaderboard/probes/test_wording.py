@@ -152,7 +152,7 @@ def test_shares_are_a_softmax_also_of_scores_that_are_tiny_probabilities(scores:
 
 
 def test_the_sentence_is_shown_with_the_right_and_with_the_chosen_option() -> None:
-    context = answer_among_options(item()).context
+    context = answer_among_options(item())["context"]
     assert context["statement"] == ("The capital of Norway is ", "Bergen", ".")
     assert context["chosen"] == ("The capital of Norway is ", "Oslo", ".")
     assert context["shown"] == ""
@@ -160,21 +160,21 @@ def test_the_sentence_is_shown_with_the_right_and_with_the_chosen_option() -> No
 
 def test_what_the_model_read_before_the_sentence_is_shown_apart() -> None:
     demonstrations = "The capital of Egypt is Cairo. "
-    assert answer_among_options(item(statement=f"{demonstrations}The capital of Norway is Oslo.")).context["shown"] == (
-        demonstrations
-    )
+    assert answer_among_options(item(statement=f"{demonstrations}The capital of Norway is Oslo."))["context"][
+        "shown"
+    ] == (demonstrations)
 
 
 def test_an_item_with_a_sentence_and_options_of_its_own_shows_these() -> None:
     own = Item(0, "Norway", (1,), options=("Roma", "Paris", "Wien"), wording="[X] lies north of [Y].")
     page = answer_among_options(item(own, prediction_label="Roma", statement="Norway lies north of Roma."))
-    assert page.context["statement"] == ("Norway lies north of ", "Paris", ".")
+    assert page["context"]["statement"] == ("Norway lies north of ", "Paris", ".")
     assert [option["option"] for option in page["tables"][0]["rows"]] == ["Roma", "Paris", "Wien"]
 
 
 def test_a_template_can_be_given() -> None:
     page = answer_in_template(item(statement="Norway is ruled from Oslo."), "[X] is ruled from [Y].")
-    assert page.context["chosen"] == ("Norway is ruled from ", "Oslo", ".")
+    assert page["context"]["chosen"] == ("Norway is ruled from ", "Oslo", ".")
 
 
 def test_facts_are_what_is_stored_and_not_shown_above_them(site: Site) -> None:
