@@ -91,9 +91,13 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         "slices": column_choices(offered, filters.slices, relations),
         **_picture(models, filters.metric, pair),
     }
-    return render(
-        request, "benchmark.html", {**context, "contents": _contents(context), **what_is_cited(request, reference)}
-    )
+    drawn = [chart for chart in (context.get("gaps"), explorer.get("chart")) if chart]
+    context |= {
+        "contents": _contents(context),
+        "charts": {chart.name: chart for chart in drawn},
+        **what_is_cited(request, reference),
+    }
+    return render(request, "benchmark.html", context)
 
 
 def _choices(
