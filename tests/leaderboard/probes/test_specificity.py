@@ -267,7 +267,7 @@ def test_runs_of_one_prompting_are_told_apart(client: Client, measure: Measure) 
 def test_an_item_shows_what_the_model_was_asked(
     client: Client, measure: Measure, prompting: str, demonstrations: int, after: str
 ) -> None:
-    context = client.get(item_url(measure("org/a", prompting), FIRST_ITEM)).context["answer"].context
+    context = client.get(item_url(measure("org/a", prompting), FIRST_ITEM)).context["answer"]["context"]
     assert context["statement"] == ("The city of Lyon lies in ", "France", after)
     assert context["shown"].count(" lies in ") == demonstrations
     assert context["shown"] + "".join(context["chosen"]) == context["row"]["statement"]
