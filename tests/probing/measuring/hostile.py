@@ -34,6 +34,7 @@ print('all tried')
 """
 FILL = "\nwith open({}, 'wb') as file:\n    for _ in range(1000): file.write(bytes(10**6))"
 EMPTY_FILES = "\nfor number in range(3_000_000): open({} + '/' + str(number), 'x').close()"
+HOLD = "held = b'x' * 200_000_000"  # below the limit, so that fewer files are needed to exceed it
 WAIT = "\nimport time; time.sleep(100)"
 FORKS = "import os, time\nwhile True:\n    if not os.fork(): time.sleep(100)"
 
@@ -70,8 +71,8 @@ ATTEMPTS = {
     "fill /dev/shm": (FILL.format("'/dev/shm/file'"), "No space left"),
     "fill /tmp": (FILL.format("'/tmp/file'"), "No space left"),
     "fill /dev": (FILL.format("'/dev/file'"), HELD),
-    "fill /tmp with empty files": (EMPTY_FILES.format("'/tmp'") + WAIT, MEMORY),
-    "fill /dev/shm with empty files": (EMPTY_FILES.format("'/dev/shm'") + WAIT, MEMORY),
+    "fill /tmp with empty files": (HOLD + EMPTY_FILES.format("'/tmp'") + WAIT, MEMORY),
+    "fill /dev/shm with empty files": (HOLD + EMPTY_FILES.format("'/dev/shm'") + WAIT, MEMORY),
     "fill a memfd": ("import os; os.memfd_create('x')", "not implemented"),
     "keep memory in the kernel": (CALL.format("shmget(0, 1000000, 0o1600)"), REFUSED),
     "fill memory": ("block = bytearray(400_000_000); block[::4096] = b'x' * len(block[::4096])" + WAIT, MEMORY),

@@ -379,11 +379,15 @@ def test_the_processes_of_the_machine_are_not_listed_at_every_look(monkeypatch: 
 
 def test_files_that_lay_there_before_are_not_written_by_the_process(tmp_path: Path) -> None:
     (tmp_path / "weights").write_bytes(bytes(200_000))
-    watch = ProcessWatch(os.getpid(), tmp_path, Limits(disk=100_000))
-    watch.check()
-    (tmp_path / "rows").write_bytes(bytes(100_000))
-    with pytest.raises(DiskLimit):
-        watch.check()
+    with subprocess.Popen(["sleep", "60"]) as small:  # this process may hold more memory than the limit allows
+        try:
+            watch = ProcessWatch(small.pid, tmp_path, Limits(disk=100_000))
+            watch.check()
+            (tmp_path / "rows").write_bytes(bytes(100_000))
+            with pytest.raises(DiskLimit):
+                watch.check()
+        finally:
+            small.kill()
 
 
 @pytest.mark.slow

@@ -116,8 +116,10 @@ def test_it_has_its_known_accuracies_with_and_without_an_early_decision(
 ) -> None:
     accuracies = full.items.groupby("relation")["correct"].mean().to_dict()
     assert accuracies == {"P19": 0.25, "P30": 0.60, "P36": 0.55}
-    decided = run(model, real_bear, decide=True, **ITEMS).items
-    assert full.items["prediction"].to_list() == decided["prediction"].to_list()
+    few = 8
+    decided = run(model, real_bear, decide=True, **ITEMS | {"limit": few}).items
+    scored = full.items.groupby("relation", sort=False).head(few)
+    assert scored["prediction"].to_list() == decided["prediction"].to_list()
     assert 0 < decided["exact"].explode().mean() < 0.5
 
 
