@@ -127,7 +127,8 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
     """Collect no garbage while tests are collected; keep modules and tests, which last until the end, out of it.
 
     What is imported and collected is never garbage, and to look through it again and again takes a third of the time.
-    Coverage takes as much, and counts the imports of the first of several processes, which all import the same.
+    Coverage takes as much, and counts the imports of the first of several processes, which all import the same. Tests
+    make many objects and few cycles, for which the usual thresholds let the collector take a twentieth of the time.
     """
     plugin = session.config.pluginmanager.getplugin("_cov")
     first = getattr(session.config, "workerinput", {}).get("workerid", "gw0") == "gw0"
@@ -142,6 +143,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
             uncounted.resume()
         gc.collect()
         gc.freeze()
+        gc.set_threshold(50_000, 20, 50)
         gc.enable()
 
 

@@ -121,6 +121,7 @@ class Hub(ThreadingHTTPServer):
 class Handler(BaseHTTPRequestHandler):
     server: Hub
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # the content of an answer does not wait until the client has confirmed its head
 
     def do_GET(self) -> None:
         part = f" {self.headers['Range']}" if "Range" in self.headers else ""
@@ -242,7 +243,7 @@ def digest(path: Path) -> str:
 @contextmanager
 def serve() -> Iterator[Hub]:
     hub = Hub()
-    Thread(target=hub.serve_forever, args=(0.05,), daemon=True).start()
+    Thread(target=hub.serve_forever, args=(0.005,), daemon=True).start()
     try:
         yield hub
     finally:

@@ -8,6 +8,7 @@ from typing import Any
 
 import django_rq
 import pytest
+from django.db.models.signals import post_migrate
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 from rq import Queue, Worker
@@ -50,6 +51,7 @@ def data(settings: Settings, tmp_path: Path) -> Iterator[Path]:
     settings.RQ_QUEUES = dict.fromkeys(settings.RQ_QUEUES, server)
     settings.HF_ENDPOINT, settings.HF_TOKEN = "http://127.0.0.1:9", ""
     settings.REQUESTS_PER_MINUTE = 0
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # the usual one takes 0.3 s
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}  # pages are computed anew
     artefacts = settings.STORAGES["artefacts"] | {"OPTIONS": {"location": folder / "artefacts"}}
     settings.STORAGES = settings.STORAGES | {"artefacts": artefacts}
@@ -66,6 +68,12 @@ def baselines_computed_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(benchmarks, "baseline_scores", remembered(benchmarks.baseline_scores))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def permissions_never_made() -> None:
+    """Leave out the permissions that Django makes after each test that empties the database: nobody asks for them."""
+    post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -132,6 +132,7 @@ def test_the_job_of_a_lost_worker_comes_back_when_its_claim_has_become_stale() -
     assert SILENCE - oldest_heartbeat > STALE.total_seconds() - latest_report
 
 
+@pytest.mark.slow
 def test_a_worker_measures_what_was_submitted(small: Benchmark, local_hub: Hub) -> None:
     run = submit("org/causal", small).run  # no queue server yet: the worker starts it and puts the run in
     with worker("--burst") as process:
