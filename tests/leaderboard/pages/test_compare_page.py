@@ -38,11 +38,6 @@ def eight(site: Site, small: Benchmark) -> list[Run]:
     return [site.first, site.second, *more]
 
 
-@pytest.fixture
-def four(eight: list[Run]) -> list[Run]:
-    return eight[:4]
-
-
 def address(runs: list[Run]) -> str:
     return "/compare/?" + "&".join(f"m={run.pk}" for run in runs)
 
@@ -95,15 +90,6 @@ def answered(runs: list[Run]) -> list[tuple[str, list[bool], list[str]]]:
     return [(row["subject"], row["right"], row["answers"]) for row in rows]
 
 
-def test_up_to_four_runs_stand_beside_each_other(client: Client, four: list[Run]) -> None:
-    rows = [row for row in csv_rows(client, address(four), "differences") if row["dimension"] == "Overall"]
-    assert [row["result"] for row in rows] == ["second", "third", "fourth"]
-    for row, run in zip(rows, four[1:], strict=True):
-        stored = run.scores.get(metric="accuracy", dimension="overall")
-        assert float(row["second"]) == pytest.approx(stored.value)
-        assert float(row["p_holm"]) >= float(row["p"])
-
-
 def test_of_two_runs_the_differences_are_on_top_and_have_their_figures(client: Client, site: Site) -> None:
     at = address([site.first, site.second])
     page = client.get(at)
@@ -114,13 +100,13 @@ def test_of_two_runs_the_differences_are_on_top_and_have_their_figures(client: C
     assert re.search(r'id="bias"\s+open>', client.get(f"{at}&bias=P30").content.decode())
 
 
-def test_the_groups_of_every_run_stand_beside_each_other_and_two_runs_have_a_chart_of_differences(
-    client: Client, eight: list[Run]
-) -> None:
-    for runs, figures in ((eight[:2], 3), (eight[:4], 3), (eight, 2)):
-        page = client.get(address(runs)).content.decode()
-        assert page.count("data-chart=") == figures
-        assert ("second minus first" in page) == (len(runs) == 2)
+def test_the_number_of_runs_decides_the_charts_and_the_fields_of_the_form(client: Client, eight: list[Run]) -> None:
+    """Two runs alone have a chart of differences; the form has a field for each run and one more, four at least."""
+    for number, charts_shown, fields in ((2, 3, 4), (4, 3, 5), (7, 2, 8), (8, 2, 8)):
+        page = client.get(f"{address(eight[:number])}&m=").content.decode()
+        assert page.count("data-chart=") == charts_shown
+        assert ("second minus first" in page) == (number == 2)
+        assert page.count('<input id="run-') == fields
 
 
 def test_up_to_eight_runs_have_their_values_and_intervals_by_group(client: Client, eight: list[Run]) -> None:
@@ -138,6 +124,7 @@ def test_the_runs_stand_in_a_table_with_their_differences_from_the_first(client:
     rows = csv_rows(client, address(eight), "runs")
     differences = [row for row in csv_rows(client, address(eight), "differences") if row["dimension"] == "Overall"]
     assert [row["run"] for row in rows] == [str(run.pk) for run in eight]
+    assert [row["result"] for row in differences] == list(RESULT_NAMES[1:8])
     assert rows[0]["difference"] == rows[0]["p"] == ""
     for row, difference in zip(rows[1:], differences, strict=True):
         assert (row["value"], row["difference"], row["p_holm"]) == (
@@ -145,6 +132,7 @@ def test_the_runs_stand_in_a_table_with_their_differences_from_the_first(client:
             difference["difference"],
             difference["p_holm"],
         )
+        assert float(difference["p_holm"]) >= float(difference["p"])
 
 
 def test_another_run_can_be_made_the_first(client: Client, eight: list[Run]) -> None:
@@ -161,11 +149,6 @@ def test_of_many_runs_the_most_frequent_ways_to_disagree_are_offered(client: Cli
     counts = [int(each.title.rpartition("(")[2].rstrip(")")) for each in offered]
     assert 0 < len(counts) <= PATTERNS_OFFERED
     assert counts == sorted(counts, reverse=True)
-
-
-def test_the_form_has_a_field_for_each_run_and_one_more(client: Client, eight: list[Run]) -> None:
-    for number, fields in ((2, 4), (4, 5), (7, 8), (8, 8)):
-        assert client.get(f"{address(eight[:number])}&m=").content.decode().count('<input id="run-') == fields
 
 
 def test_a_ninth_run_is_refused(client: Client, eight: list[Run]) -> None:

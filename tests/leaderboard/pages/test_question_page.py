@@ -301,7 +301,7 @@ def test_ten_models_a_page_are_read_and_no_others(
     monkeypatch: pytest.MonkeyPatch,
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    runs = [make.measured(small, make.model(f"org/m{number:02}"), 1, seed=number) for number in range(12)]
+    runs = [make.measured(small, make.model(f"org/m{number:02}"), skill=1) for number in range(12)]
     make.restore_figures(small)
     refresh_standings(small)
     opened: list[int] = []

@@ -137,33 +137,32 @@ def test_a_baseline_that_no_longer_exists_is_removed_when_they_are_stored_again(
     assert list(geography.baselines) == ["majority_answer"]
 
 
-def test_a_version_says_what_is_left_out(client: Client, tmp_path: Path) -> None:
-    (tmp_path / "triples.jsonl").write_text("".join(json.dumps(triple) + "\n" for triple in TRIPLES))
-    fact_type = TRIPLES[0]["fact_type"]
-    (tmp_path / "left_out.json").write_text(
-        json.dumps({"templates": {fact_type: ["0"]}, "notes": ["Judges refuse a template."]})
-    )
-    whole = benchmarks.install("geography", tmp_path, "judged")[0]
-    assert fact_type not in {relation.id for relation in benchmarks.read(whole).relations}
-    assert "Judges refuse a template." in client.get("/benchmarks/judged/").content.decode()
-
-
-def test_a_version_says_how_its_sentences_were_judged(client: Client, tmp_path: Path) -> None:
+def test_a_version_says_how_its_sentences_were_judged_and_what_is_left_out(client: Client, tmp_path: Path) -> None:
     (tmp_path / "triples.jsonl").write_text("".join(json.dumps(triple) + "\n" for triple in TRIPLES))
     leaky = {"sample": "1", "question": "leaky", "judges": 2, "sentences": 225, "yes": 0.058, "agreement": 0.96}
     alone = {"sample": "1", "question": "grammatical", "judges": 1, "sentences": 9, "yes": 1.0, "kappa": None}
-    content = {"notes": ["Nothing."], "agreement": [leaky, alone, {"question": "unknown"}]}
+    fact_type = TRIPLES[0]["fact_type"]
+    content = {
+        "templates": {fact_type: ["0"]},
+        "notes": ["Judges refuse a template."],
+        "agreement": [leaky, alone, {"question": "unknown"}],
+    }
     (tmp_path / "left_out.json").write_text(json.dumps(content))
-    benchmarks.install("geography", tmp_path, "judged")
+    judged, _ = benchmarks.install("geography", tmp_path, "judged")
+    assert fact_type not in {relation.id for relation in benchmarks.read(judged).relations}
+    assert "Judges refuse a template." in client.get("/benchmarks/judged/").content.decode()
     first, second = csv_rows(client, "/benchmarks/judged/", "judged")
     assert first["question"] == "Do the words around the blank give the answer away?"
     assert (first["sentences"], first["yes"], first["agreement"]) == ("225", "0.058", "0.96")
     assert (second["judges"], second["kappa"]) == ("1", "")
 
 
-def test_a_sentence_that_was_not_asked_is_neither_right_nor_wrong(client: Client, generator: Run) -> None:
+def test_items_of_a_generator_say_what_it_wrote_and_what_was_not_asked(client: Client, generator: Run) -> None:
     rows = {row["subject"]: row["correct"] for row in csv_rows(client, f"/runs/{generator.pk}/items/")}
     assert rows == {"Paris": "true", "Cairo": "false", "Inn": "", "Sahara": ""}
+    page = client.get(f"/runs/{generator.pk}/items/").content.decode()
+    assert "Within 5 tokens" in page
+    assert "Continuation" in page
     response = client.get(item_url(generator, {"relation": "desert_continent", "template": 0, "index": 0}))
     assert "The model was not asked" in response.content.decode()
 
@@ -178,12 +177,6 @@ def test_items_have_their_sentence_and_say_what_counts_as_right(client: Client, 
     )
     assert "The Inn river flows through ____." in page
     assert "the answer is among the 5 most probable words at the blank" in page
-
-
-def test_items_of_a_generator_say_what_it_wrote(client: Client, generator: Run) -> None:
-    page = client.get(f"/runs/{generator.pk}/items/").content.decode()
-    assert "Within 5 tokens" in page
-    assert "Continuation" in page
 
 
 def test_a_column_that_is_empty_throughout_is_not_shown(client: Client, encoder: Run) -> None:
@@ -203,7 +196,7 @@ def test_the_csv_of_items_has_what_the_file_has(client: Client, encoder: Run) ->
     assert (inn["predictions"], inn["leak"], inn["one_token"]) == ("Egypt; Austria; Africa", "not leaky", "true")
 
 
-def test_one_item_shows_its_ranking(client: Client, encoder: Run) -> None:
+def test_one_item_shows_its_ranking_and_says_in_words_what_is_stored(client: Client, encoder: Run) -> None:
     address = item_url(encoder, {"relation": "river_countries", "template": 0, "index": 0})
     page = client.get(address).content.decode()
     assert "The Inn river flows through <span" in page
@@ -211,11 +204,7 @@ def test_one_item_shows_its_ranking(client: Client, encoder: Run) -> None:
     assert "<mark>Austria</mark>" in page
     ranked = [(row["place"], row["word"], row["right"]) for row in csv_rows(client, address, "ranking")]
     assert ranked == [("1", "Egypt", "false"), ("2", "Austria", "true"), ("3", "Africa", "false")]
-
-
-def test_one_item_says_in_words_what_is_stored(client: Client, encoder: Run) -> None:
-    facts = csv_rows(client, item_url(encoder, {"relation": "river_countries", "template": 0, "index": 0}), "facts")
-    values = {fact["name"]: fact["stored"] for fact in facts}
+    values = {fact["name"]: fact["stored"] for fact in csv_rows(client, address, "facts")}
     assert values["One token"] == "true"
     assert not {"", "None", "True"} & set(values.values())
     assert not {"Margin", "Continuation", "Subject id"} & values.keys()
@@ -321,17 +310,13 @@ def test_it_has_its_score_on_all_pages_and_a_rank(measured: Run, client: Client)
     assert (row["metric"], float(row["score"])) == ("Accuracy", 0.5)
 
 
-def test_figures_relative_to_the_model_before_training_are_one_row_and_no_standings(client: Client) -> None:
+def test_figures_relative_to_the_model_before_training_are_one_row_and_lines_and_no_standings(client: Client) -> None:
     make.published_figures()
     assert csv_rows(client, "/benchmarks/trex/") == []
     (row,) = csv_rows(client, "/benchmarks/trex/", "training")
     assert (row["model"], row["trained_on"]) == ("google-bert/bert-base-cased", "arXiv")
     assert (row["accuracy_lm_pub_quiz"], row["relative_accuracy_lm_pub_quiz_1"]) == ("0.405", "0.7237")
     assert "relative_accuracy_lm_pub_quiz_0" not in row, "it is 1 by definition"
-
-
-def test_what_is_left_after_training_is_drawn_as_lines_over_its_steps(client: Client) -> None:
-    make.published_figures()
     page = client.get("/benchmarks/trex/")
     traces = plotted(page.context["probe"]["charts"]["training"].figure).data
     assert [trace.mode for trace in traces] == ["lines+markers"] * 2

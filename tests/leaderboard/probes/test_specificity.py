@@ -181,29 +181,20 @@ def test_a_coarser_answer_is_not_called_wrong(client: Client, measure: Measure) 
     assert "Wrong, and sure of it" not in page
 
 
-def test_items_have_both_answers(client: Client, measure: Measure) -> None:
-    run = measure("org/a", "vanilla")
+def test_items_name_both_answers_and_say_which_rule_counts(client: Client, measure: Measure) -> None:
+    run = measure("org/a", "few-shot")
     lines = csv_rows(client, f"/runs/{run.pk}/items/", "items")
     assert len(lines) == 217
     lyon = next(line for line in lines if line["subject"] == "Lyon")
     assert float(lyon["fine_log_prob"]) < 0 > float(lyon["coarse_log_prob"])
-    cusco = next(line for line in lines if line["subject"] == "Cusco")
-    assert cusco["coarse_log_prob"] == "", "South America is two tokens"
-    html = client.get(item_url(run, FIRST_ITEM)).content.decode()
-    assert "France" in html
-    assert "Europe" in html
-
-
-def test_items_name_both_answers_and_say_which_rule_counts(client: Client, measure: Measure) -> None:
-    run = measure("org/a", "few-shot")
-    lines = csv_rows(client, f"/runs/{run.pk}/items/", "items")
-    lyon = next(line for line in lines if line["subject"] == "Lyon")
     assert (lyon["answer"], lyon["coarse_label"], lyon["prompting"]) == ("France", "Europe", "few-shot")
     cusco = next(line for line in lines if line["subject"] == "Cusco")
-    assert (cusco["specific"], cusco["correct"] in ("true", "false")) == ("", True), "South America is two tokens"
+    assert (cusco["coarse_log_prob"], cusco["specific"]) == ("", ""), "South America is two tokens"
+    assert cusco["correct"] in ("true", "false")
     html = client.get(f"/runs/{run.pk}/items/").content.decode()
     assert "Specific, all pairs" in html
     assert "counts the pairs that have a yes or no there" in html
+    assert 'name="best"' not in html and 'name="demonstrations"' not in html, "they are no filters"
 
 
 @pytest.mark.parametrize("answer", ["yes", "no"])
@@ -221,12 +212,8 @@ def test_a_run_says_how_many_pairs_count_and_why_the_others_do_not(client: Clien
     assert counted < asked
     text = f"mean of 5 relations, {counted:.0f} of {asked:.0f} pairs (the others are not single tokens)"
     assert text in client.get(f"/runs/{run.pk}/").content.decode()
-
-
-def test_columns_of_the_probe_are_no_filters(client: Client, measure: Measure) -> None:
-    html = client.get(f"/runs/{measure('org/a', 'vanilla').pk}/items/").content.decode()
-    assert 'name="best"' not in html
-    assert 'name="demonstrations"' not in html
+    (line,) = [line for line in csv_rows(client, "/benchmarks/pairs/", "leaderboard") if line["model"] == "org/a"]
+    assert float(line["n"]) == counted
 
 
 def test_every_page_says_which_prompting_a_run_had(client: Client, measure: Measure) -> None:
@@ -271,12 +258,6 @@ def test_an_item_shows_what_the_model_was_asked(
     assert context["statement"] == ("The city of Lyon lies in ", "France", after)
     assert context["shown"].count(" lies in ") == demonstrations
     assert context["shown"] + "".join(context["chosen"]) == context["row"]["statement"]
-
-
-def test_pairs_that_count_are_counted_on_the_leaderboard(client: Client, measure: Measure) -> None:
-    run = measure("org/a", "vanilla")
-    (line,) = [line for line in csv_rows(client, "/benchmarks/pairs/", "leaderboard") if line["model"] == "org/a"]
-    assert float(line["n"]) == run.scores.get(metric="specificity", dimension="overall").n
 
 
 def with_pairs(run: Run, share: float) -> None:

@@ -62,12 +62,6 @@ def test_rows_are_checked_and_joined_one_part_at_a_time(result: Path, monkeypatc
     assert frames.most == 1
 
 
-def test_it_can_be_compared_with_a_run_that_was_measured_here(client: Client, small: Benchmark, result: Path) -> None:
-    here, there = make.measured(small, make.model("org/here"), skill=2, templates=(0,)), import_result(result, SOURCE)
-    rows = csv_rows(client, f"/compare/?m={here.pk}&m={there.pk}", "runs")
-    assert [row["provenance"] for row in rows] == ["measured here", f"measured elsewhere: {SOURCE}"]
-
-
 def test_weights_that_were_quantised_in_memory_are_not_those_of_the_commit(small: Benchmark, result: Path) -> None:
     original = make.model(CARD.id, commit=CARD.commit)
     record = json.loads((result / RECORD).read_text())
@@ -76,14 +70,6 @@ def test_weights_that_were_quantised_in_memory_are_not_those_of_the_commit(small
     run = import_result(result, SOURCE)
     assert run.model != original
     assert run.name == f"{CARD.id} (bitsandbytes, 4 bits)"
-
-
-def test_it_stands_beside_a_measurement_of_the_same_and_belongs_to_its_model(small: Benchmark, result: Path) -> None:
-    model = make.model(CARD.id, commit=CARD.commit)
-    here = make.measured(small, model, skill=2, templates=(0,))
-    there = import_result(result, SOURCE)
-    assert there.model == model
-    assert there.pk != here.pk
 
 
 def test_the_scores_of_the_folder_are_not_believed(result: Path) -> None:
@@ -148,13 +134,19 @@ def change_model(folder: Path, **facts: Any) -> None:
     record(model=json.loads((folder / RECORD).read_text())["model"] | facts)(folder)
 
 
-def test_it_is_marked_and_never_ranked(client: Client, small: Benchmark, result: Path) -> None:
-    make.measured(small, make.model("org/here"), skill=2, templates=(0,))
+def test_it_stands_marked_and_never_ranked_beside_a_measurement_of_the_same_model(
+    client: Client, small: Benchmark, result: Path
+) -> None:
+    model = make.model(CARD.id, commit=CARD.commit)
+    here = make.measured(small, model, skill=2, templates=(0,))
     run = import_result(result, SOURCE)
-    row = next(row for row in csv_rows(client, "/benchmarks/small/") if row["model"] == CARD.id)
+    assert (run.model, run.pk != here.pk) == (model, True)
+    (row,) = (row for row in csv_rows(client, "/benchmarks/small/") if row["run"] == str(run.pk))
     assert (row["rank"], row["provenance"]) == ("", f"measured elsewhere: {SOURCE}")
     assert not run.ranks.exists()
     assert "This result was measured elsewhere and imported here" in client.get(run.get_absolute_url()).content.decode()
+    compared_runs = csv_rows(client, f"/compare/?m={here.pk}&m={run.pk}", "runs")
+    assert [row["provenance"] for row in compared_runs] == ["measured here", f"measured elsewhere: {SOURCE}"]
 
 
 def test_other_rows_of_the_same_are_refused_until_the_first_are_withdrawn(result: Path) -> None:
