@@ -90,7 +90,7 @@ def test_a_finished_run_updates_what_its_benchmark_can_tell_apart(
     assert small.smallest_difference["pairs"] == 1
 
 
-def test_the_artefact_is_a_result_folder(queued: Run, fake: FakeModel) -> None:
+def test_a_finished_run_is_ranked_has_a_result_folder_and_is_left_alone(queued: Run, fake: FakeModel) -> None:
     work_off(queued)
     run = fresh(queued)
     result = Result.load(artefacts.storage().path(run.artefact))
@@ -98,6 +98,12 @@ def test_the_artefact_is_a_result_folder(queued: Run, fake: FakeModel) -> None:
     assert result.record == json.loads(json.dumps(run.provenance_record))
     assert run.scores.count() == len(result.scores)
     assert artefacts.storage().listdir(artefacts.folder(run)) == ([run.artefact.rpartition("/")[2]], [])
+    rank = run.ranks.get()
+    assert (rank.metric, rank.best, rank.worst, rank.n, rank.counted) == ("accuracy", 1, 1, 6, 6)
+    assert rank.value == pytest.approx(run.scores.get(metric="accuracy", dimension="overall").value)
+    statements = fake.usage.statements
+    work_off(queued)
+    assert fake.usage.statements == statements
 
 
 def test_a_run_is_finished_with_the_rows_of_one_relation_in_memory_at_a_time(
@@ -143,20 +149,6 @@ def test_a_run_of_which_no_item_fits_fails_with_one_sentence(queued: Run, monkey
     run = fresh(queued)
     assert (run.state, run.code) == (Run.State.FAILED, "too-long")
     assert run.message == "Not a single item can be asked: all 6 are longer than the 1 tokens that the model takes."
-
-
-def test_a_run_is_ranked_when_it_finishes(queued: Run, fake: FakeModel) -> None:
-    work_off(queued)
-    rank = fresh(queued).ranks.get()
-    assert (rank.metric, rank.best, rank.worst, rank.n, rank.counted) == ("accuracy", 1, 1, 6, 6)
-    assert rank.value == pytest.approx(fresh(queued).scores.get(metric="accuracy", dimension="overall").value)
-
-
-def test_a_finished_run_is_left_alone(queued: Run, fake: FakeModel) -> None:
-    work_off(queued)
-    statements = fake.usage.statements
-    work_off(queued)
-    assert fake.usage.statements == statements
 
 
 def test_a_run_that_is_gone_is_no_error() -> None:
