@@ -2,25 +2,35 @@
 
 import re
 from itertools import combinations, product
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, FloatRect, Page, ViewportSize, expect
+from playwright.sync_api import Browser, FloatRect, Locator, Page, ViewportSize, expect
 
 from tests.tools.deployment import Deployment
 from tests.tools.page_kinds import Site
 
 # Without the edges around letters, which Playwright's own boxes have.
+POINTS = ".points path:visible"  # the ticks that stand for chance have no width
 BOXES = "(shapes) => shapes.map((shape) => shape.getBoundingClientRect().toJSON())"
 
 
-def test_a_chart_looks_as_with_the_rules_that_plotly_adds(page: Page) -> None:
-    page.goto("/benchmarks/bear/")
+def broken_down(page: Page) -> Locator:
+    """Open the chart of the first models by their scores on parts of a benchmark."""
+    page.goto("/benchmarks/small/")
+    page.locator("summary").filter(has_text="Break the scores down").click()
     plot = page.locator("[data-chart]").first
     plot.scroll_into_view_if_needed()
+    plot.locator(POINTS).first.wait_for()
+    return plot
+
+
+def test_a_chart_looks_as_with_the_rules_that_plotly_adds(page: Page) -> None:
+    plot = broken_down(page)
     drawing = plot.locator(".main-svg").first
     expect(drawing).to_have_css("position", "absolute")
     expect(drawing).to_have_css("overflow", "hidden")
-    points = plot.locator(".points path")
+    points = plot.locator(POINTS)
     box = points.first.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     expect(plot.locator(".hovertext tspan").filter(has_text=re.compile(r"^0\.\d+$")).last).to_have_css(
@@ -50,7 +60,7 @@ def test_a_keyboard_reaches_content_and_sorting(page: Page) -> None:
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
-    page.get_by_text("Columns and ranking").focus()
+    page.locator("details.columns summary").focus()
     for _ in range(20):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.closest('th')?.dataset.column") == "model":
@@ -163,10 +173,8 @@ def test_labels_of_a_chart_cover_no_other_label_and_no_mark(page: Page) -> None:
     for width, fewest in ((1280, 2), (360, 0)):
         page.set_viewport_size({"width": width, "height": 740})
         page.goto("/benchmarks/bear/")
-        page.locator(".points path").first.wait_for()
-        chart = page.locator("[data-chart]").first
-        boxes = chart.locator(".annotation:visible").evaluate_all(BOXES)
-        markers = chart.locator(".points path").evaluate_all(BOXES)
+        boxes = page.locator(".curve .label:visible").evaluate_all(BOXES)
+        markers = page.locator(".curve circle").evaluate_all(BOXES)
         assert len(boxes) >= fewest
         assert [(one, other) for one, other in combinations(boxes, 2) if overlap(one, other)] == []
         assert not any(overlap(box, marker) for box, marker in product(boxes, markers))
@@ -181,14 +189,16 @@ def overlap(one: FloatRect, other: FloatRect) -> bool:
 def test_charts_keep_their_colours_where_a_system_sets_those_of_the_text(
     browser: Browser, deployment: Deployment
 ) -> None:
-    with browser.new_context(base_url=deployment.url, forced_colors="active") as context:
-        page = context.new_page()
-        page.goto("/benchmarks/bear/")
-        page.locator(".lines path").first.wait_for()
-        colours = page.locator(".lines path").evaluate_all(
-            "lines => lines.map((line) => getComputedStyle(line).stroke)"
-        )
-        assert len(set(colours)) > 3
+    def colours(forced: Literal["active", "none"]) -> set[str]:
+        with browser.new_context(base_url=deployment.url, forced_colors=forced) as context:
+            page = context.new_page()
+            fill = "marks => marks.map((mark) => getComputedStyle(mark).fill)"
+            of_chart = broken_down(page).locator(POINTS).evaluate_all(fill)
+            page.goto("/benchmarks/bear/")
+            return {*of_chart, *page.locator(".curve circle").evaluate_all(fill)}
+
+    assert colours("active") == colours("none")
+    assert len(colours("none")) > 1
 
 
 def test_the_button_that_compares_is_next_to_the_tick_and_in_the_window(page: Page) -> None:
