@@ -142,8 +142,11 @@ class ProcessWatch:
         size = 0
         for process in self._members()[1:2]:  # the first of those that see these folders
             for folder in SCRATCH:
-                with suppress(OSError):  # it has just ended, or is not isolated
-                    used = os.statvfs(f"/proc/{process.pid}/root{folder}")
+                path = f"/proc/{process.pid}/root{folder}"
+                with suppress(OSError):  # it has just ended
+                    if os.stat(path).st_dev == os.stat(folder).st_dev:
+                        continue  # it is not isolated, and sees the machine's own folder, which may be on a disk
+                    used = os.statvfs(path)
                     size += (used.f_blocks - used.f_bfree) * used.f_frsize
                     size += (used.f_files - used.f_ffree) * SCRATCH_FILE
         return size

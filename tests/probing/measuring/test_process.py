@@ -358,6 +358,16 @@ def test_every_limit_ends_it(
     assert type(misbehave(way, **limits)) is failure
 
 
+def test_the_machines_own_folders_take_no_memory_of_a_process_that_is_not_isolated() -> None:
+    forks = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'input()'])"
+    with subprocess.Popen([sys.executable, "-c", forks], stdin=subprocess.PIPE) as process:
+        while not (children := psutil.Process(process.pid).children()):
+            time.sleep(0.01)
+        watch = ProcessWatch(process.pid, Path("/nowhere"), Limits())
+        assert watch._members()[1:] == children and watch._scratch_bytes() == 0
+        process.communicate(b"\n")
+
+
 def test_the_processes_of_the_machine_are_not_listed_at_every_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """A look is taken five times a second, and a list reads a file of every process there is."""
     listed: list[bool] = []
