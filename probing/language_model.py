@@ -22,6 +22,9 @@ Verb = Literal["score", "fill", "generate", "embed"]
 Request = tuple[Prompt, Sequence[str]]
 Spans = tuple[tuple[int, int], ...]
 AnswerT = TypeVar("AnswerT")
+# With `decide`, all of fewer statements are scored, since the rounds of an early decision do not fill batches: with
+# SmolLM2's shape on one thread, 160 to 750 statements took 1.03 to 1.35 times as long, and 1,200 or more 1.01 to 0.55.
+FEWEST_STATEMENTS = 1000
 
 
 @dataclass(frozen=True)

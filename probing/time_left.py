@@ -21,6 +21,7 @@ from probing.benchmark import Item
 from probing.errors import BadInput
 from probing.kinds import Kind
 from probing.language_model import (
+    FEWEST_STATEMENTS,
     BlankDistribution,
     Continuation,
     KnownModel,
@@ -113,7 +114,7 @@ def estimate_work(plan: Plan, part: Part, kind: Kind, length: Length = usual_len
 
         A probe that asks all items before it yields its first row asks all of them.
         """
-        counter, count, most = _Counter(kind, length), 0, 0.0
+        counter, count, most = _Counter(kind, length, len(items)), 0, 0.0
         for _ in plan.probe.rows(counter, relation.asking(some), part.template, plan.settings):
             count += 1
             most = most or counter.usage.statements + STATEMENTS
@@ -133,9 +134,13 @@ def estimate_work(plan: Plan, part: Part, kind: Kind, length: Length = usual_len
 
 
 class _Counter(UniformModel):
-    """A model without a network, to which a text is the same whatever it starts with, and which adds up positions."""
+    """A model without a network, to which a text is the same whatever it starts with, and which adds up positions.
 
-    def __init__(self, kind: Kind, length: Length) -> None:
+    `items`: how many the part has in all.
+    """
+
+    def __init__(self, kind: Kind, length: Length, items: int) -> None:
+        self._items = items
         self._length = lru_cache(TEXTS_CUT)(length)
         self.card = ModelCard(id="", kind=kind, architecture="", parameters=0)
         self.usage = Usage()
@@ -185,7 +190,8 @@ class _Counter(UniformModel):
             return before + after + sum(options)
         if self.card.kind == "causal":
             rest = sum(options) + (0 if only_answer else after * len(options))
-            return before + (rest * len(options) ** (POSSIBLE - 1) if scoring.decide else rest)
+            decides = scoring.decide and self._items * len(options) >= FEWEST_STATEMENTS
+            return before + (rest * len(options) ** (POSSIBLE - 1) if decides else rest)
         if only_answer and scoring.pll == "whole_answer":
             return sum(before + option + after for option in {*map(round, options)})
         wholes = [before + option + after for option in options]

@@ -14,11 +14,8 @@ from typing import Protocol
 import numpy as np
 
 from probing.arrays import Bools, Floats, Ints
-from probing.language_model import Scoring, Usage
+from probing.language_model import FEWEST_STATEMENTS, Scoring, Usage
 
-# Of fewer statements all are scored, since the rounds of an early decision do not fill batches: with SmolLM2's shape on
-# one thread, 160 to 750 statements took 1.03 to 1.35 times as long, and 1,200 or more 1.01 to 0.55 times.
-FEWEST_STATEMENTS = 1000
 # Share of the time so far that a window may take which is decided early to see whether this is faster. Where it takes
 # twice or thrice as long as scoring all of it, the run is not more than 5 % longer.
 LONGEST_TRIAL = 0.025

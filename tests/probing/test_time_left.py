@@ -9,14 +9,15 @@ from typing import Any, cast
 
 import pytest
 
-from probing import runner
+from probing import runner, time_left
 from probing.benchmark import Benchmark, Item, Relation
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.kinds import Kind
-from probing.language_model import Continuation, LanguageModel
+from probing.language_model import FEWEST_STATEMENTS, Continuation, LanguageModel
 from probing.plan import Part, plan_of
 from probing.runner import run
+from probing.scoring import pruning
 from probing.scoring.causal import CausalModel
 from probing.scoring.masked import MaskedModel
 from probing.settings import Settings
@@ -132,8 +133,16 @@ def test_multiple_choice(largest_error: Callable[..., float], make: Callable[[],
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", [MANY, MANY[::-1]], ids=["cheap first", "cheap last"])
-def test_deciding(largest_error: Callable[..., float], sizes: Sequence[tuple[int, int]]) -> None:
+@pytest.mark.parametrize("fewest", [1, FEWEST_STATEMENTS])
+def test_deciding(
+    largest_error: Callable[..., float],
+    sizes: Sequence[tuple[int, int]],
+    fewest: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Where a model decides, it scores only some of the options to their ends; within a part this is told in steps."""
+    for module in (pruning, time_left):
+        monkeypatch.setattr(module, "FEWEST_STATEMENTS", fewest)
     assert largest_error(causal(), mixed(*sizes), decide=True, templates=0) < 0.3
 
 
