@@ -115,16 +115,16 @@ class MaskedModel(AnsweringModel):
 
     def _score_part(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
         predictions = Predictions.of(window.statements, scoring.pll, self.mask)
-        statements = len(window.statements)
-        early = scoring.decide > 0 and self.trial.decides_early(statements)
-        with self.trial.timed(early, statements):
+        size = len(predictions.inputs)  # what fills the batches of this kind of model
+        early = scoring.decide > 0 and self.trial.decides_early(size)
+        with self.trial.timed(early, size):
             if early:
                 rounds = MaskedRounds(self, window, predictions, scoring.decide)
                 pruning = OptionPruning(np.array(window.sizes), rounds.scored.sum(axis=1), scoring)
                 log_probs, exact = decide(rounds, pruning, self.first_pass, self.usage)
                 return by_prompt(window, [row[use] for row, use in zip(log_probs, rounds.scored, strict=True)], exact)
             values = np.full(len(predictions.input), np.nan)
-            self.compute(predictions, np.arange(len(predictions.inputs)), values, statements)
+            self.compute(predictions, np.arange(size), values, len(window.statements))
             return by_prompt(window, [values[row[row >= 0]] for row in predictions.of_statement])
 
     def compute(self, predictions: Predictions, inputs: Ints, values: Floats, statements: float) -> None:
