@@ -39,9 +39,11 @@ class Encoded:
     source: Ids = ()
 
 
+# A tokenized statement, and the number of each token's pre-token.
+Whole = tuple[Encoded, tuple[int | None, ...]]
 # A tokenized statement, and which of its scored tokens are its option with the words beside it; none if these cannot be
 # cut out.
-Whole = tuple[Encoded, range]
+Cut = tuple[Encoded, range]
 
 
 def option_part(encoded: Encoded, pre_tokens: Sequence[int | None], statement: Statement) -> range:
@@ -77,12 +79,16 @@ def put_together(
     """
     parts = _parts(statements)
     whole = _whole(encode, statements, {number for pair in parts for number in pair})
-    alone = {n for n, pair in enumerate(parts) if n not in whole and not all(whole[part][1] for part in pair)}
+    cut = {
+        number: (encoded, option_part(encoded, pre_tokens, statements[number]))
+        for number, (encoded, pre_tokens) in whole.items()
+    }
+    alone = {n for n, pair in enumerate(parts) if n not in whole and not all(cut[part][1] for part in pair)}
     whole |= _whole(encode, statements, alone)
     encoded = [
         whole[number][0]
         if number in whole
-        else _joined(statement, whole[context], whole[option], statement.start - statements[option].start)
+        else _joined(statement, cut[context], cut[option], statement.start - statements[option].start)
         for number, (statement, (context, option)) in enumerate(zip(statements, parts, strict=True))
     ]
     joined = [number for number in range(len(statements)) if number not in whole]
@@ -124,7 +130,7 @@ def _whole(
     return dict(zip(chosen, encode([statements[number] for number in chosen]), strict=True)) if chosen else {}
 
 
-def _joined(statement: Statement, of_context: Whole, of_option: Whole, moved: int) -> Encoded:
+def _joined(statement: Statement, of_context: Cut, of_option: Cut, moved: int) -> Encoded:
     """Return a statement with the tokens of one with the same text around its option, and those of the same option.
 
     `moved`: how many characters farther the option begins than in the statement that it is taken from.

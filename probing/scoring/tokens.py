@@ -21,7 +21,7 @@ from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 from probing.arrays import Ids
 from probing.errors import BadInput
 from probing.language_model import Request, Span, Spans
-from probing.scoring.encoded import Encoded, Whole, option_part, put_together
+from probing.scoring.encoded import Encoded, Whole, put_together
 from probing.start_token import AUTO, BOS, EOS, NONE, StartToken, TokenizerFacts, start_marks_roles, start_name
 from probing.template import Statement
 
@@ -133,7 +133,7 @@ class Encoder:
         inside = [rank for rank, (begin, end) in enumerate(spans) if begin < statement.end and end > statement.start]
         answer = slice(inside[0], inside[-1] + 1) if inside else slice(0, 0)
         encoded = Encoded(ids, scored, answer, begin + words, statement.text, spans)
-        return encoded, option_part(encoded, begin + pre_tokens, statement)
+        return encoded, begin + pre_tokens
 
 
 def _encodings(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], special_tokens: bool) -> Sequence[Encoding]:
