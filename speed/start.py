@@ -6,13 +6,12 @@ Python takes to import torch and the network's class alone, in turns with it. Th
 """
 
 import argparse
-import subprocess
 import sys
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from speed.networks import smollm2_file
+from speed.sample_files import seconds
 
 ROUNDS = 3
 LIMITS = {"--help": 0.4, "show": 1.0, "run": 6.5}  # seconds
@@ -24,8 +23,8 @@ def main() -> int:
     with TemporaryDirectory() as name:
         turns = [_turn(Path(name) / str(number)) for number in range(ROUNDS + 1)][1:]  # the first one fills caches
     fastest = {what: min(turn[what] for turn in turns) for what in turns[0]}
-    for what, seconds in fastest.items():
-        print(f"{what}: {seconds:.2f} s" + (f" (at most {LIMITS[what]:g})" if what in LIMITS else ""))
+    for what, shortest in fastest.items():
+        print(f"{what}: {shortest:.2f} s" + (f" (at most {LIMITS[what]:g})" if what in LIMITS else ""))
     return int(any(fastest[what] > limit for what, limit in LIMITS.items()))
 
 
@@ -33,17 +32,11 @@ def _turn(out: Path) -> dict[str, float]:
     command = ("-m", "probing")
     question = ("--benchmark", "starter", "--relations", "country_capital", "--limit", "1", "--out", str(out))
     return {
-        "run": _seconds(*command, "run", str(smollm2_file()), *question),
-        "importing torch and the class": _seconds("-c", IMPORTS),
-        "show": _seconds(*command, "show", str(out)),
-        "--help": _seconds(*command, "--help"),
+        "run": seconds(*command, "run", str(smollm2_file()), *question),
+        "importing torch and the class": seconds("-c", IMPORTS),
+        "show": seconds(*command, "show", str(out)),
+        "--help": seconds(*command, "--help"),
     }
-
-
-def _seconds(*words: str) -> float:
-    begin = time.perf_counter()
-    subprocess.run([sys.executable, *words], check=True, capture_output=True)
-    return time.perf_counter() - begin
 
 
 if __name__ == "__main__":

@@ -10,6 +10,6 @@ def test_a_command_that_takes_longer_than_its_limit_fails(
     longer: str, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.argv", ["start"])
-    monkeypatch.setattr(start, "_seconds", lambda *words: 9.0 if longer in words else 0.1)
+    monkeypatch.setattr(start, "seconds", lambda *words: 9.0 if longer in words else 0.1)
     assert start.main() == code
     assert capsys.readouterr().out.count(" s") == 4
