@@ -96,12 +96,14 @@ class BlankDistribution:
     `tokens`, `log_probs`: the k most probable tokens (text without surrounding space), in descending order.
     `options`: each option's log-probability, NaN where the option is not a single token of the model's vocabulary.
     `ranks`: each option's rank from 1, or 0 where the option is not ranked.
+    `prompt`: all that the model reads, with ____ at the blank; of a causal model, only the text up to it.
     """
 
     tokens: tuple[str, ...]
     log_probs: Floats
     options: Floats
     ranks: Ints
+    prompt: str = ""
 
 
 class Continuation(str):

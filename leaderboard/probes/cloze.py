@@ -234,7 +234,7 @@ ITEM_COLUMNS = ItemColumns(
     ("subject", "statement", "answer_label", "prediction_label", "correct", "rank", "margin"),
     titles=_titles,
     note=_note,
-    file_only=("scores", "exact", "log_probs"),
+    file_only=("scores", "exact", "log_probs", "prompt"),
 )
 
 

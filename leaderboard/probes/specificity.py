@@ -309,7 +309,7 @@ PAGES = ProbePages(
         help={"fine_log_prob": AT_THE_BLANK, "coarse_log_prob": AT_THE_BLANK},
         note=lambda run, values: ITEM_NOTE,
         yes_no={"specific": "Specific", "correct": "Specific, all pairs"},
-        file_only=("scores", "exact", "best"),
+        file_only=("scores", "exact", "best", "prompt"),
     ),
     run_answer=run_answer,
     words=WORDS,

@@ -68,10 +68,11 @@ def print_prompts(result: Result, count: int) -> None:
     if "prompt" not in result.items:
         raise BadInput(
             "This result does not have the prompts.",
-            "Measure it again with this version; probes that fill blanks or judge sentences have the column statement.",
+            "Measure it again with this version; the probe similarity has no prompts, as it compares single words.",
         )
     for row in result.items.head(count).to_dict("records"):
-        print(f"{row['relation']}, template {row['template']}, item {row['index']}, answer {row['answer_label']}:")
+        answer = f", answer {row['answer_label']}" if "answer_label" in row else ""
+        print(f"{row['relation']}, template {row['template']}, item {row['index']}{answer}:")
         print(f"{row['prompt']}\n")
 
 

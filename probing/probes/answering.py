@@ -20,6 +20,7 @@ from probing.probes.probe import (
     Probe,
     Row,
     item_cells,
+    prompt_cells,
     tag_cells,
     tag_columns,
     unless_too_long,
@@ -121,8 +122,7 @@ class Answering(Probe):
             whole = str(written).strip()
             response = whole.partition("\n")[0] if continued else whole
             columns = response_row(relation, item, question, response, names, self._has_aliases(relation))
-            read = {"prompt": written.prompt} if written.prompt else {}
-            return {"relation": relation.label, "template": template} | columns | read
+            return {"relation": relation.label, "template": template} | columns | prompt_cells(written.prompt)
 
         questions, system = self._questions(relation, template)
         leave = f"\n{LEAVE[str(relation.tags.get('language', 'en'))]}" if self.may_decline else ""

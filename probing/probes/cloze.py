@@ -19,7 +19,16 @@ from probing.benchmark import Item, Relation
 from probing.errors import BadInput, NonFiniteScores, TooLong, UnsupportedModel
 from probing.kinds import KINDS
 from probing.language_model import BlankDistribution, Continuation, LanguageModel
-from probing.probes.probe import ROW_COLUMNS, UNSCORED, Probe, Row, tag_cells, tag_columns, unless_too_long
+from probing.probes.probe import (
+    ROW_COLUMNS,
+    UNSCORED,
+    Probe,
+    Row,
+    prompt_cells,
+    tag_cells,
+    tag_columns,
+    unless_too_long,
+)
 from probing.settings import Settings, option
 from probing.statements.prompting import item_prompt
 from probing.template import BLANK_TEXT, Prompt, upper_first
@@ -55,7 +64,7 @@ class Cloze(Probe):
     main_metric: ClassVar[str] = "accuracy"
     columns: ClassVar[frozenset[str]] = ROW_COLUMNS | {
         *("id", "answer", "answers", "answer_label", "prediction_label", "correct", "rank", "alias_rank", "margin"),
-        *("method", "one_token", "predictions", "log_probs", "continuation", "statement"),
+        *("method", "one_token", "predictions", "log_probs", "continuation", "statement", "prompt"),
     }
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
     correctness: ClassVar[Correctness] = Correctness(macro=True)
@@ -125,6 +134,7 @@ class Cloze(Probe):
                 "prediction_label": blank.tokens[0] if blank.tokens else "",
                 "predictions": list(blank.tokens),
                 "log_probs": blank.log_probs.tolist(),
+                **prompt_cells(blank.prompt),
             }
 
         words = relation.answer_space if self.closed else ()
@@ -149,6 +159,7 @@ class Cloze(Probe):
                 "alias_rank": _least(ranks),
                 "prediction_label": counted.strip(),
                 "continuation": counted,
+                **prompt_cells(text.prompt),
             }
 
         in_place = KINDS[model.card.kind].reads_right

@@ -32,7 +32,7 @@ from probing.probes.choices import (
     non_finite,
     slotted,
 )
-from probing.probes.probe import Probe, Row, tag_columns, unless_too_long
+from probing.probes.probe import Probe, Row, prompt_cells, tag_columns, unless_too_long
 from probing.settings import Settings, option
 from probing.start_token import AUTO
 from probing.statements.prompting import Examples, as_context, as_messages, item_prompt
@@ -141,11 +141,10 @@ class MultipleChoice(Probe):
                 "template": template,
                 **choice_row(relation, text, item, answer.scores, answer.scored.exact),
                 "tokens": answer.scored.lengths.tolist(),
+                **prompt_cells(answer.scored.prompt),
                 **extra,
                 **self.more(relation, item, answer),
             }
-            if answer.scored.prompt:
-                row["prompt"] = answer.scored.prompt
             shown = examples.before(item)
             if shown:
                 row["statement"] = as_context(relation, shown, template) + row["statement"]

@@ -26,10 +26,10 @@ from probing.benchmark import ASKED_TAGS, Item, Relation
 from probing.errors import BadInput, NonFiniteScores, TooLong
 from probing.kinds import KINDS, Kind
 from probing.language_model import LanguageModel, OptionScores, Request, Scoring
-from probing.probes.probe import ROW_COLUMNS, Probe, Row, shared_tags, tag_cells, unless_too_long
+from probing.probes.probe import ROW_COLUMNS, Probe, Row, prompt_cells, shared_tags, tag_cells, unless_too_long
 from probing.settings import Settings, option
 from probing.start_token import AUTO, NONE
-from probing.template import Prompt
+from probing.template import BLANK_TEXT, Prompt
 
 By = Literal["token", "word"]
 # The sentence itself is the option, and stays as it is.
@@ -48,7 +48,7 @@ class Perplexity(Probe):
     name: ClassVar[str] = "perplexity"
     main_metric: ClassVar[str] = "superiority"
     columns: ClassVar[frozenset[str]] = ROW_COLUMNS | {
-        *("statement", "true", "repetitions", "scores", "log_prob", "tokens", "words", "perplexity"),
+        *("statement", "true", "repetitions", "scores", "log_prob", "tokens", "words", "perplexity", "prompt"),
     }
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "original", "reduction": "sum", "decide": False}
     correctness: ClassVar[Correctness] = NO_CORRECTNESS
@@ -129,6 +129,7 @@ class Perplexity(Probe):
             "tokens": len(log_probs),
             "words": len(text.split()),
             "perplexity": perplexity,
+            **prompt_cells(scores.prompt.replace(BLANK_TEXT, text, 1)),
         }
 
     def _perplexity(self, text: str, log_probs: Floats, kind: Kind) -> float:

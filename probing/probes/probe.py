@@ -245,6 +245,11 @@ def refuse_unknown(names: Iterable[str], options: Mapping[str, Option], owner: s
             raise BadInput(f"{owner} has no option {name!r}.", step)
 
 
+def prompt_cells(prompt: str) -> Row:
+    """Return the column with all that the model read; none for a model that does not say it."""
+    return {"prompt": prompt} if prompt else {}
+
+
 def item_cells(item: Item) -> dict[str, Any]:
     """Return the number of an item, its subject and its right answers as columns of its row."""
     return {

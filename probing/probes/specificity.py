@@ -21,7 +21,7 @@ from probing.benchmark import Relation
 from probing.errors import BadInput, TooLong
 from probing.language_model import BlankDistribution, LanguageModel, OptionScores, Request, Scoring
 from probing.probes.choices import CHOICE_COLUMNS, choice_row, non_finite
-from probing.probes.probe import Probe, Row, unless_too_long
+from probing.probes.probe import Probe, Row, prompt_cells, unless_too_long
 from probing.probes.similarity import cosines
 from probing.settings import Settings, option
 from probing.statements.prompting import PROMPTINGS, PromptingName, Question
@@ -43,7 +43,7 @@ class Specificity(Probe):
     name: ClassVar[str] = "specificity"
     main_metric: ClassVar[str] = "specificity"
     columns: ClassVar[frozenset[str]] = CHOICE_COLUMNS | {
-        *("prompting", "coarse_label", "specific", "best", "demonstrations"),
+        *("prompting", "prompt", "coarse_label", "specific", "best", "demonstrations"),
         *(f"{answer}_{value}" for answer in ("fine", "coarse") for value in PAIR_COLUMNS),
     }
     fixed: ClassVar[Mapping[str, Any]] = {"decide": False}
@@ -82,6 +82,7 @@ class Specificity(Probe):
                 "prompting": self.prompting,
                 **choice_row(relation, question.prompt, question.item, scores, np.ones(2, dtype=bool)),
                 **_pair_columns(question, blank, hidden, cosine, clause),
+                **prompt_cells(blank.prompt),
             }
 
         questions = list(PROMPTINGS[self.prompting](relation, template, self.shots, settings.seed))

@@ -241,7 +241,7 @@ class ServedModel:
                 yield from self._score_window(window, way)
 
         rendered = (in_chat(self.card, self.tokenizer, request) for request in requests)
-        yield from with_prompts(rendered, scores, encoder)
+        yield from with_prompts(rendered, scores, encoder, blank)
 
     def _score_window(self, window: Window, way: "_Way") -> Iterator[OptionScores | TooLong]:
         distinct = list(dict.fromkeys(statement.ids for statement in window.statements))

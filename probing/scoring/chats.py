@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from transformers import PreTrainedTokenizerBase
 
 from probing.errors import BadInput, BrokenTokenizer, TooLong, UnsupportedModel
 from probing.files.limited_process import LimitedProcess
 from probing.kinds import KINDS
-from probing.language_model import ModelCard, OptionScores, Request
+from probing.language_model import BlankDistribution, ModelCard, OptionScores, Request
 from probing.scoring.tokens import Encoder
 from probing.start_token import AUTO
 from probing.template import BLANK_TEXT, Prompt
@@ -28,7 +28,7 @@ ANSWER = "ANSWER"  # stands for what the assistant says while the text before it
 ROLES = ("user", "assistant")
 WITHOUT_CHAT = "Ask it with --set chat=false."
 RENDERING = Lock()
-Score = Callable[[Iterator[Request]], Iterator[OptionScores | TooLong]]
+AnswerT = TypeVar("AnswerT", OptionScores, BlankDistribution)
 
 
 def in_chat(card: ModelCard, tokenizer: PreTrainedTokenizerBase, request: Request) -> Request:
@@ -49,10 +49,18 @@ def in_chat(card: ModelCard, tokenizer: PreTrainedTokenizerBase, request: Reques
     return Prompt(prompt.pieces, prompt.scored, prompt.verbatim, context, begun=True), options
 
 
-def with_prompts(requests: Iterable[Request], score: Score, encoder: Encoder) -> Iterator[OptionScores | TooLong]:
-    """Yield what `score` answers to the requests, with the text that the model reads in each.
+def with_prompts(
+    requests: Iterable[Request],
+    answer: Callable[[Iterator[Request]], Iterator[AnswerT | TooLong]],
+    encoder: Encoder,
+    blank: str,
+    *,
+    reads_right: bool = True,
+) -> Iterator[AnswerT | TooLong]:
+    """Yield what `answer` makes of the requests, with the text that the model reads in each.
 
-    `encoder`: the one by which they are scored, whose start token stands before all but chats.
+    `encoder`: the one by which they are encoded, whose start token stands before all but chats. `blank`: the text in
+    blanks that are not scored. `reads_right`: whether the model reads what stands to the right of the options too.
     """
     start = encoder.tokenizer.decode(list(encoder.start))
     waiting: deque[Prompt] = deque()
@@ -62,10 +70,11 @@ def with_prompts(requests: Iterable[Request], score: Score, encoder: Encoder) ->
             waiting.append(prompt)
             yield prompt, options
 
-    for scores in score(noted_requests()):
-        statement = waiting.popleft().fill(BLANK_TEXT)
+    for answered in answer(noted_requests()):
+        statement = waiting.popleft().fill(BLANK_TEXT, blank)
         before = statement.context if statement.begun else start + statement.context
-        yield scores if isinstance(scores, TooLong) else replace(scores, prompt=before + statement.text)
+        text = statement.text if reads_right else statement.text[: statement.end]
+        yield answered if isinstance(answered, TooLong) else replace(answered, prompt=before + text)
 
 
 def refuse_without_chat(card: ModelCard, tokenizer: PreTrainedTokenizerBase) -> None:

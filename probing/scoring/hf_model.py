@@ -285,7 +285,7 @@ class HFModel(ABC):
                 yield from self._score_fitting(window, scoring)
 
         rendered = (in_chat(self.card, self.tokenizer, request) for request in requests)
-        yield from with_prompts(rendered, scores, encoder)
+        yield from with_prompts(rendered, scores, encoder, self.blank)
 
     def _score_fitting(self, window: Window, scoring: Scoring) -> Iterator[OptionScores | TooLong]:
         """Score the prompts of a window; a prompt of which an option is too long is answered by the error."""

@@ -15,6 +15,7 @@ from probing.errors import BadInput, TooLong, UnsupportedModel
 from probing.kinds import KINDS
 from probing.language_model import BlankDistribution, Continuation, Request
 from probing.scoring import reference
+from probing.scoring.chats import with_prompts
 from probing.scoring.encoded import Encoded
 from probing.scoring.filling import Filler
 from probing.scoring.generation import generate
@@ -33,7 +34,9 @@ class AnsweringModel(HFModel):
     def fill(
         self, requests: Iterable[Request], k: int, words: Sequence[str] = ()
     ) -> Iterator[BlankDistribution | TooLong]:
-        return Filler(self, k, words).fill(requests)
+        reads_right = KINDS[self.kind].reads_right
+        filler = Filler(self, k, words)
+        return with_prompts(requests, filler.fill, self.encoder, self.blank, reads_right=reads_right)
 
     @in_scoring_state
     def generate(

@@ -4,10 +4,14 @@ import pandas as pd
 import pytest
 
 import probing
-from probing.benchmark import Benchmark
+from probing.benchmark import Benchmark, Item, Relation
+from probing.probes.perplexity import Perplexity
+from probing.probes.probe import make
+from probing.probes.specificity import Specificity
 from probing.scoring.causal import CausalModel
+from probing.settings import Settings
 from tests.fakes import FakeModel
-from tests.probing.scoring.networks import SHARING
+from tests.probing.scoring.networks import HEAD_APART, SHARING, masked_model
 from tests.tiny_models import byte_level_bpe
 
 TEMPLATE = (
@@ -52,6 +56,37 @@ def test_it_has_the_chat_as_the_template_writes_it(model: CausalModel) -> None:
 def test_of_an_answer_by_generation_it_is_the_text_that_was_continued(model: CausalModel) -> None:
     chat = "[user] Fill in the blank: Peru lies in ____.\n[assistant]"
     assert prompts(model, probe="answering", tokens=1)[0].endswith(chat)
+
+
+def test_of_a_blank_that_a_causal_model_fills_it_is_the_text_up_to_the_blank(model: CausalModel) -> None:
+    assert prompts(model, probe="cloze", closed=True)[0] == "<s>Peru lies in ____"
+
+
+def test_of_a_cloze_that_is_continued_it_is_the_instruction_with_the_sentence(model: CausalModel) -> None:
+    assert prompts(model, probe="cloze", instruction=1)[0] == "<s>Complete the following sentence: Peru lies in"
+
+
+def test_of_a_masked_model_it_is_the_whole_sentence() -> None:
+    assert prompts(masked_model(HEAD_APART["bert"]), probe="cloze")[0] == "Peru lies in ____."
+
+
+def test_of_a_pair_it_has_the_demonstrations(model: CausalModel) -> None:
+    items = [Item(0, "Oslo", (1,), options=("Europe", "Norway")), Item(1, "Lima", (1,), options=("America", "Peru"))]
+    pairs = Relation("lies", ("[X] is in [Y].",), (), tuple(items))
+    few_shot = make(Specificity, {"prompting": "few-shot", "shots": 1})
+    rows = list(few_shot.rows(model, pairs, 0, Settings()))
+    assert [row["prompt"] for row in rows] == [
+        "<s>Lima is in Peru, Oslo is in ____",
+        "<s>Oslo is in Norway, Lima is in ____",
+    ]
+
+
+@pytest.mark.parametrize(("public_code", "start"), [(False, "<s>"), (True, "")])
+def test_of_a_sentence_it_is_the_sentence_behind_its_start_token(
+    model: CausalModel, public_code: bool, start: str
+) -> None:
+    (row,) = make(Perplexity, {"public_code": public_code}).measure(model, ["Mali lies in ____."])  # type: ignore[attr-defined]
+    assert row["prompt"] == f"{start}Mali lies in ____."
 
 
 def test_a_model_without_tokens_leaves_the_column_out() -> None:

@@ -110,7 +110,7 @@ def test_its_options_are_read_from_the_command_line() -> None:
 def test_a_row_has_the_sentence_its_truth_and_its_repetitions(model: FakeModel) -> None:
     statements = relation(item(0, "Oslo is fine", "true"), item(1, "Rome is fine", "false"))
     first, second = Perplexity().rows(model, statements, 0, Settings())
-    assert first.keys() == Perplexity.columns
+    assert first.keys() == Perplexity.columns - {"prompt"}  # a model without tokens does not say it
     assert (first["statement"], first["true"], first["repetitions"]) == ("Oslo is fine", True, [1, 1, 3])
     assert (second["index"], second["true"], second["words"], second["tokens"]) == (1, False, 3, 3)
     assert first["scores"] == [first["log_prob"]]
