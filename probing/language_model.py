@@ -22,9 +22,10 @@ Verb = Literal["score", "fill", "generate", "embed"]
 Request = tuple[Prompt, Sequence[str]]
 Spans = tuple[tuple[int, int], ...]
 AnswerT = TypeVar("AnswerT")
-# With `decide`, all of fewer statements are scored, since the rounds of an early decision do not fill batches:
-# SmolLM2-135M took 1.0 to 1.3 times as long for 120 to 184 statements, and 0.8 to 0.4 times for 390 to 728.
+# With `decide`, all of fewer statements, and all of fewer options of a prompt in the mean, are scored: the rounds of an
+# early decision do not fill batches then, or leave out too little (docs/performance.md has what was measured).
 FEWEST_STATEMENTS = 400
+FEWEST_OPTIONS = 3
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from probing.benchmark import Item
 from probing.errors import BadInput
 from probing.kinds import Kind
 from probing.language_model import (
+    FEWEST_OPTIONS,
     FEWEST_STATEMENTS,
     BlankDistribution,
     Continuation,
@@ -190,7 +191,8 @@ class _Counter(UniformModel):
             return before + after + sum(options)
         if self.card.kind == "causal":
             rest = sum(options) + (0 if only_answer else after * len(options))
-            decides = scoring.decide and self._items * len(options) >= FEWEST_STATEMENTS
+            enough = len(options) >= FEWEST_OPTIONS and self._items * len(options) >= FEWEST_STATEMENTS
+            decides = scoring.decide and enough
             return before + (rest * len(options) ** (POSSIBLE - 1) if decides else rest)
         if only_answer and scoring.pll == "whole_answer":
             return sum(before + option + after for option in {*map(round, options)})

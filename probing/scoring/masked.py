@@ -116,7 +116,7 @@ class MaskedModel(AnsweringModel):
     def _score_part(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
         predictions = Predictions.of(window.statements, scoring.pll, self.mask)
         size = len(predictions.inputs)  # what fills the batches of this kind of model
-        early = scoring.decide > 0 and self.trial.decides_early(size)
+        early = scoring.decide > 0 and self.trial.decides_early(size, window.mean_options)
         with self.trial.timed(early, size):
             if early:
                 rounds = MaskedRounds(self, window, predictions, scoring.decide)

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from probing.arrays import Bools, Floats, Ints
-from probing.language_model import FEWEST_STATEMENTS, Scoring, Usage
+from probing.language_model import FEWEST_OPTIONS, FEWEST_STATEMENTS, Scoring, Usage
 
 # Share of the time so far that a window may take which is decided early to see whether this is faster. Where it takes
 # twice or thrice as long as scoring all of it, the run is not more than 5 % longer.
@@ -76,10 +76,12 @@ class DecisionTrial:
     _seconds: float = 0.0
     _pace: dict[bool, float] = field(default_factory=dict)  # least seconds per statement, decided early or not
 
-    def decides_early(self, statements: int) -> bool:
-        """Tell whether the best options of a window of so many statements are to be decided early."""
-        if statements < FEWEST_STATEMENTS or not self.on_gpu:
-            return statements >= FEWEST_STATEMENTS
+    def decides_early(self, statements: int, options: float) -> bool:
+        """Tell whether to decide a window of so many statements early, with so many options of a prompt in the mean."""
+        if statements < FEWEST_STATEMENTS or options < FEWEST_OPTIONS:
+            return False
+        if not self.on_gpu:
+            return True
         if True not in self._pace:
             return statements * self._pace.get(False, np.inf) <= LONGEST_TRIAL * self._seconds
         is_faster = self._pace[True] < self._pace[False]

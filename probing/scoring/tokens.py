@@ -47,6 +47,11 @@ class Window:
     sizes: list[int]
 
     @property
+    def mean_options(self) -> float:
+        """The number of options of a prompt in the mean."""
+        return len(self.statements) / len(self.sizes)
+
+    @property
     def prompts(self) -> Iterator[list[Encoded]]:
         """The statements of each prompt."""
         rest = iter(self.statements)

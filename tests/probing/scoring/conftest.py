@@ -10,7 +10,7 @@ from huggingface_hub import constants
 from transformers.utils import logging
 
 from probing.scoring import products as products_module
-from probing.scoring import pruning
+from probing.scoring import pruning, tree_passes
 from tests.hub.local_hub import Hub, serve
 
 
@@ -24,6 +24,8 @@ def one_thread() -> None:
 @pytest.fixture(autouse=True)
 def few_statements_are_decided_early(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruning, "FEWEST_STATEMENTS", 1)
+    monkeypatch.setattr(pruning, "FEWEST_OPTIONS", 1)
+    monkeypatch.setattr(tree_passes, "OPTIONS_PER_ROUND", 1)
 
 
 @pytest.fixture

@@ -115,7 +115,7 @@ class Device:
         """Score windows of so many statements, and tell which were decided early."""
         chosen = []
         for statements in windows:
-            chosen.append(self.trial.decides_early(statements))
+            chosen.append(self.trial.decides_early(statements, options=60))
             with self.trial.timed(chosen[-1], statements):
                 self.time += statements * self.paces[chosen[-1]]
         return chosen
@@ -139,3 +139,9 @@ def test_the_faster_way_is_kept() -> None:
 def test_a_window_of_few_statements_is_scored_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruning, "FEWEST_STATEMENTS", 600)
     assert Device(1.0, 0.3, on_gpu=False).score([599, 600, 30]) == [False, True, False]
+
+
+def test_a_window_of_few_options_is_scored_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pruning, "FEWEST_OPTIONS", 3)
+    trial = DecisionTrial(on_gpu=False, notes=[])
+    assert [trial.decides_early(600, options) for options in (2, 2.9, 3)] == [False, False, True]
