@@ -15,7 +15,6 @@ from django.db.models import Count, Q, QuerySet
 from leaderboard.figures.scores import OVERALL_SLICE, Slice, main_part, of_main_parts
 from leaderboard.models import Benchmark, Model, Run, Score
 from probing.analysis.accuracy import CHANCE
-from probing.analysis.intervals import without_seed
 from probing.analysis.paired_tests import SCORE_KEY
 from probing.analysis.steps import RELATIVE_COLUMNS, relative_to_first
 
@@ -156,33 +155,12 @@ def models_with_series(benchmark: Benchmark, besides: str) -> list[str]:
     return list(trained.order_by("model__hub_id").values_list("model__hub_id", flat=True).distinct()[:MOST_OFFERED])
 
 
-def series_of_other_seeds(main: Series) -> list[Series]:
-    """Return the series that differ from one in nothing but a seed: one of each of the organisation's further models.
-
-    One query, and another one where there are such models.
-    """
-    hub_id = main.model.hub_id
-    models = Model.objects.filter(hub_id__startswith=f"{hub_id.partition('/')[0]}/", step__isnull=False)
-    names = models.exclude(hub_id=hub_id).order_by().values_list("hub_id", flat=True).distinct()
-    seeds = [name for name in names if without_seed(name) == without_seed(hub_id)]
-    series = read_series(seeds, main.benchmark) if seeds else []
-    like = [part for part in series if _all_but_the_seed(part) == _all_but_the_seed(main)]
-    return list({(part.model.hub_id, part.model.weights_file): part for part in reversed(like)}.values())
-
-
-def _all_but_the_seed(series: Series) -> tuple[str, ...]:
-    last = series.last
-    return (series.settings_group, last.provenance, last.reference, without_seed(last.model.weights_file))
-
-
 class Trajectories:
     """The scores of several series in their main metrics, and those of one of them by a dimension. One query."""
 
-    def __init__(self, series: Sequence[Series], main: Series | None = None, dimension: str = "") -> None:
+    def __init__(self, series: Sequence[Series], main: Series, dimension: str) -> None:
         runs = [run.pk for part in series for run in part.runs]
-        chosen = of_main_parts()
-        if main:
-            chosen |= Q(dimension=dimension, run__in=[run.pk for run in main.runs])
+        chosen = of_main_parts() | Q(dimension=dimension, run__in=[run.pk for run in main.runs])
         metrics = {CHANCE, *(part.benchmark.main_metric for part in series)}
         scores = Score.objects.filter(chosen, run__in=runs, metric__in=metrics, value__isnull=False)
         by_run: dict[int, list[Score]] = {}
@@ -198,7 +176,7 @@ class Trajectories:
 
     def groups(self) -> dict[str, list[StepScore]]:
         """Return the scores of the main series in each group of the dimension, step by step, in stored order."""
-        slices = self._points[self._main].items() if self._main else ()
+        slices = self._points[self._main].items()
         return {part.group: points for part, points in slices if part.dimension == self._dimension}
 
 

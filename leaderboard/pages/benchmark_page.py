@@ -22,7 +22,6 @@ from leaderboard.pages.benchmark_sections import (
     published_parts,
     published_table,
     relations_table,
-    replicates_table,
 )
 from leaderboard.pages.explorer import models_explorer
 from leaderboard.pages.rendering import page_address, reference_file, what_is_cited
@@ -66,7 +65,6 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         "relations": relations_table(request, benchmark, relations, pair, models["standings"]),
         "published": published_table(request, version, filters.part, pair),
         "overlap": overlap_table(benchmark, versions),
-        "replicates": replicates_table(request, models["everything"]),
     }
     files = {**files, **{name: (table["columns"], table["file"]) for name, table in tables.items() if table}}
     of_probe = {

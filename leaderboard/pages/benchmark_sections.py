@@ -1,15 +1,13 @@
-"""Parts of a benchmark's page besides its standings: published figures, shared facts, replicates, and relations."""
+"""Parts of a benchmark's page besides its standings: published figures, shared facts and relations."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import mean
 from typing import Any
 
-import pandas as pd
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 
-from leaderboard.figures.comparisons import records
 from leaderboard.figures.outcomes import shared_facts
 from leaderboard.figures.questions import PAIR_TAGS
 from leaderboard.figures.scores import OVERALL_SLICE, RELATION, Slice, dot_scores, part_of
@@ -23,12 +21,10 @@ from leaderboard.probes.wording import example_pieces, language_of, relation_nam
 from leaderboard.tables import filled, ordered, page_of
 from leaderboard.ui import labels
 from leaderboard.ui.labels import PUBLISHED
-from probing.analysis.intervals import over_seeds
 from probing.benchmark import Relation
 
 Row = dict[str, Any]
 OVERLAP = ("other", "culture", "facts", "shared", "share")
-REPLICATES = ("model", "settings", "runs", "mean", "sd", "lowest", "highest")
 PREFIX = "published-"  # of tables and charts that stand beside those of measured runs
 
 
@@ -114,7 +110,7 @@ def published_parts(version: Benchmark | None, query: QueryDict, pair: PairInLan
     return {**parts, "charts": charts, "files": files, "prefix": PREFIX}
 
 
-# Facts of a benchmark that others have as well, and models and runs that differ in nothing but a seed.
+# Facts of a benchmark that others have as well.
 
 
 def overlap_table(benchmark: Benchmark, versions: Iterable[Benchmark]) -> dict[str, Any]:
@@ -134,28 +130,6 @@ def overlap_table(benchmark: Benchmark, versions: Iterable[Benchmark]) -> dict[s
         for other, (culture, facts, shared) in shared_facts(benchmark, versions)
     ]
     return {"columns": OVERLAP, "file": rows, "has_cultures": any(row["culture"] for row in rows)} if rows else {}
-
-
-def replicates_table(request: HttpRequest, standings: Sequence[Row]) -> dict[str, Any]:
-    """Return the mean and the spread of runs that differ in a seed alone. Publications have none."""
-    names = ["model", "settings", "provenance"]  # what tells runs apart, in words
-    figures = [
-        (row["run"].model.hub_id, row["group"], row["run"].provenance, row["main"].value)
-        for row in standings
-        if row["main"] and not row["run"].is_published
-    ]
-    rows = records(over_seeds(pd.DataFrame(figures, columns=[*names, "value"]), names))
-    rows = [{**row, "settings": labels.sentence(row["settings"])} for row in rows]
-    return (
-        {
-            "columns": REPLICATES,
-            "file": ordered(rows, request, REPLICATES, "replicates"),
-            "has_settings": any(row["settings"] for row in rows),
-            "is_open": any(name.startswith("replicates-") for name in request.GET),
-        }
-        if rows
-        else {}
-    )
 
 
 # The relations in rows, each with an example, the mean of all models, and a dot for each of them.

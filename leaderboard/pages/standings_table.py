@@ -81,7 +81,7 @@ def models_table(
 ) -> dict[str, Any]:
     """Return the standings with all that their template shows, and the columns and rows of their file.
 
-    `standings` are the rows that pass the filter, and `everything` are those that it hides as well.
+    `standings` are the rows that pass the filter.
     """
     pages, figures = pages_of(filters.benchmark), figures_of(filters)
     printed, beside_models = printed_on(filters.benchmark)
@@ -105,7 +105,6 @@ def models_table(
     return {
         "caption": f"{labels.sentence(title)} of every model{f': {pair.title}' if pair else ''}",
         "standings": passing,
-        "everything": everything,
         "columns": columns,
         "file": shown if request.GET.get("page") else rows,
         "rows": shown,

@@ -4,12 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pandas as pd
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.text import slugify
 
-from leaderboard.figures.comparisons import records
 from leaderboard.figures.scores import OVERALL_SLICE, baselines_by_group, chance_of, part_of
 from leaderboard.figures.training import (
     Series,
@@ -18,7 +16,6 @@ from leaderboard.figures.training import (
     dimensions_of,
     models_with_series,
     read_series,
-    series_of_other_seeds,
 )
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
@@ -33,7 +30,7 @@ from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.spelled import figure
 from leaderboard.ui.visible import visible
 from probing.analysis.accuracy import CHANCE
-from probing.analysis.intervals import over_seeds, recovered
+from probing.analysis.intervals import recovered
 from probing.errors import BadInput, ProbingError
 
 INTERVAL = ("low", "high", "cluster_low", "cluster_high")
@@ -45,7 +42,6 @@ POINTS = (
 BENCHMARKS = ("step", "benchmark", "score", *PERCENTAGES, "run")
 CURVES = ("group", "step", "value", *INTERVAL, *PERCENTAGES, "n", "run")
 GROUPS = ("group", "first_step", "last_step", "first", "last", "chance", "change", "low", "high", "percent", "n")
-REPLICATES = ("model", "step", "runs", "mean", "sd", "lowest", "highest")
 WITHIN = {"points": "curve", "benchmarks": "curve"}
 PAGE_SIZE = 25  # rows, as the page has several tables
 MOST_CURVES = 8  # groups that a chart shows, as many as there are markers
@@ -106,8 +102,6 @@ def _files(request: HttpRequest, training: "Training", groups: Sequence[Row]) ->
         tables["benchmarks"] = (BENCHMARKS, point_rows(training.everything))
     if groups:
         tables |= {"curves": (CURVES, curve_rows(training, groups)), "groups": (GROUPS, groups)}
-    if replicates := replicate_rows(training):
-        tables["replicates"] = (REPLICATES, replicates)
     return {
         name: (columns, ordered(rows, request, columns, _prefix(name), WITHIN.get(name, "")))
         for name, (columns, rows) in tables.items()
@@ -153,8 +147,6 @@ def _sections(
         "steps": steps,
         "has_curves_left_out": len(groups) > MOST_CURVES,
         "groups": groups,
-        "replicates": files["replicates"][1] if "replicates" in files else [],
-        "replicates_open": any(name.partition("-")[0] == "replicates" for name in request.GET),
     }
 
 
@@ -397,21 +389,6 @@ def curve_rows(training: Training, groups: Sequence[Row]) -> list[Row]:
         for row in groups
         for point in training.groups[row["group"]]
     ]
-
-
-def replicate_rows(training: Training) -> list[Row]:
-    """Return the means of the training and those that differ from it in a seed alone, step by step.
-
-    One query, and two more where there are such models.
-    """
-    series = series_of_other_seeds(training.main)
-    if not series:
-        return []
-    scores = Trajectories(series)
-    points = [*training.main.points, *(point for part in series for point in scores.overall(part, "").points)]
-    values = [(point.run.model.hub_id, str(point.step), point.value) for point in points]
-    table = over_seeds(pd.DataFrame(values, columns=["model", "step", "value"]), ("model", "step"))
-    return [{**row, "step": int(row["step"])} for row in records(table)]
 
 
 # The charts, each with what it shows in words.

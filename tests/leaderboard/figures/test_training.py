@@ -100,7 +100,7 @@ def test_of_two_runs_at_one_step_a_series_has_the_newest(small: Benchmark) -> No
 )
 def test_a_sentence_says_where_a_score_begins_and_ends(small: Benchmark, values: dict[int, float], words: str) -> None:
     (series,) = series_of(training(small, values))
-    assert headline("accuracy", Trajectories([series]).overall(series, "").points) == words
+    assert headline("accuracy", Trajectories([series], series, "").overall(series, "").points) == words
 
 
 def test_the_page_of_a_model_has_one_row_for_a_training(client: Client, small: Benchmark) -> None:

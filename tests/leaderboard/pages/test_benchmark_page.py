@@ -266,16 +266,6 @@ def test_a_benchmark_without_a_sentence_about_it_does_not_say_twice_how_it_asks(
     assert '<p class="lead">' not in html
 
 
-def test_models_that_differ_in_a_seed_alone_are_one_row_of_replicates(client: Client) -> None:
-    tiny = make.benchmark()
-    for number, value in enumerate((0.40, 0.42, 0.47)):
-        make.finished(tiny, value, make.model(f"org/name-seed{number}"))
-    make.finished(tiny, 0.9, make.model("org/other"))
-    (row,) = csv_rows(client, tiny.get_absolute_url(), "replicates")
-    assert (row["model"], row["runs"], row["highest"]) == ("org/name", "3", "0.47")
-    assert float(row["mean"]) == pytest.approx(0.43)
-
-
 # /benchmarks/ : all benchmarks in groups, and what it says where there is none.
 
 

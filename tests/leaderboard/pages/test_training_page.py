@@ -181,45 +181,6 @@ def test_the_benchmark_can_be_chosen(client: Client, series: list[Run]) -> None:
     assert "Accuracy falls from 0.500" in page(client, "benchmark=other")
 
 
-def test_trainings_that_differ_in_a_seed_alone_have_their_mean_and_spread_at_each_step(
-    client: Client, small: Benchmark, series: list[Run]
-) -> None:
-    assert "Mean and spread" not in page(client)
-    training(small, (0.3, 0.31, 0.5, 0.54), "org/name-seed1")
-    training(small, hub_id="org/other")
-    rows = csv_rows(client, ADDRESS, "replicates")
-    assert [row["step"] for row in rows] == ["0", "1000", "8000", "143000"]
-    assert {(row["model"], row["runs"]) for row in rows} == {("org/name", "2")}
-    assert float(rows[0]["mean"]) == pytest.approx(0.25)
-    assert "Mean and spread" in page(client)
-    falling = csv_rows(client, f"{ADDRESS}?replicates-sort=-step", "replicates")
-    assert [row["step"] for row in falling] == ["143000", "8000", "1000", "0"], "steps are sorted as numbers"
-
-
-def test_replicates_are_of_one_source_and_of_weights_in_one_format(
-    client: Client, small: Benchmark, series: list[Run]
-) -> None:
-    training(small, (0.3, 0.31, 0.5, 0.54), "org/name-seed1")
-    for step in STEPS:
-        uploaded = make.model("org/name-seed1", step=step, revision=f"step{step}")
-        quantised = make.model("org/name-seed2", step=step, revision=f"step{step}", weights_file="name.Q4_K_M.gguf")
-        make.finished(small, 0.9, uploaded, settings_digest=DIGEST, provenance=Run.Provenance.ELSEWHERE)
-        make.finished(small, 0.8, quantised, settings_digest=DIGEST)
-    rows = csv_rows(client, ADDRESS, "replicates")
-    assert {row["runs"] for row in rows} == {"2"}
-    assert float(rows[0]["mean"]) == pytest.approx(0.25)
-
-
-def test_a_seed_is_found_among_more_models_than_can_be_chosen(
-    client: Client, small: Benchmark, series: list[Run], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("leaderboard.figures.training.MOST_OFFERED", 1)
-    training(small, hub_id="org/first")
-    training(small, (0.3, 0.31, 0.5, 0.54), "org/name-seed1")
-    assert 'value="org/name-seed1"' not in page(client)
-    assert {row["runs"] for row in csv_rows(client, ADDRESS, "replicates")} == {"2"}
-
-
 def test_one_chart_has_all_benchmarks_relative_to_the_first_point_of_each(client: Client, series: list[Run]) -> None:
     assert "On every benchmark" not in page(client)
     other = make.benchmark("other")
