@@ -1,7 +1,7 @@
 """Benchmarks on the site: every imported version is kept, one is current, each has the scores that need no model."""
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -13,7 +13,6 @@ import pandas as pd
 from django.conf import settings
 from django.db import transaction
 
-from leaderboard.figures.outcomes import store_shared_facts
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.models.benchmark import named
 from probing.analysis.accuracy import BASELINES, CHANCE
@@ -131,16 +130,7 @@ def install(format: str, folder: Path, slug: str = "", title: str = "", probe: s
     with transaction.atomic():
         facts = _facts(format, content, slug) | {"path": path}
         new = {name: _store(slug, name, content, facts | plans[name]) for name in missing}
-    if missing or any(row.shared_facts is None for row in present.values()):
-        store_shared_facts(slug, content, _others(slug))
     return {**present, **new}[probe or probes[0]], bool(missing)
-
-
-def _others(slug: str) -> Iterator[tuple[Benchmark, Content]]:
-    """Yield every other benchmark whose files can be read."""
-    for other in Benchmark.objects.filter(current=True, main=True).exclude(path="").exclude(slug=slug):
-        with suppress(ProbingError):
-            yield other, read(other)
 
 
 def _probes(content: Content, slug: str, probe: str) -> list[str]:

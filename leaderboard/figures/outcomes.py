@@ -5,7 +5,7 @@ They are stored when a run finishes, so that the pages of questions read no resu
 
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 
 from leaderboard.models import Benchmark, RelationCounts, RelationOutcomes, Run
 from leaderboard.models.run import RunQuerySet
-from probing.analysis.breakdowns import ALL
-from probing.analysis.facts_by_culture import UNKNOWN, Fact, facts_of, overlap
-from probing.benchmark import Benchmark as Content
 
 WRONG, RIGHT, NOT_COUNTED = 0, 1, 2
 
@@ -181,46 +178,3 @@ def store_difficulty(benchmark: Benchmark) -> None:
 def _class_numbers(answered: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the class of each question, in whole numbers so that a share of exactly 30 % is in the third tenth."""
     return np.where(right == answered, ALL_RIGHT, -(-10 * right // answered))
-
-
-# Facts that two benchmarks share, counted when one of them is imported and kept with both.
-
-
-# A culture, its facts, and those of them that the other benchmark has as well. The culture is empty where the benchmark
-# names none, and the facts are all that it has.
-Stored = tuple[str, int, int]
-
-
-def store_shared_facts(slug: str, content: Content, others: Iterable[tuple[Benchmark, Content]]) -> None:
-    """Count what a benchmark shares with each of the others, and those with it; keep it with all their probes."""
-    facts = facts_of(content)
-    counts: dict[str, Sequence[Stored]] = {}
-    for other, other_content in others:
-        other_facts = facts_of(other_content)
-        counts[other.slug] = _shared(facts, other_facts)
-        theirs = (other.shared_facts or {}) | {slug: _shared(other_facts, facts)}
-        _keep(other.slug, theirs)
-    _keep(slug, counts)
-
-
-def shared_facts(benchmark: Benchmark, versions: Iterable[Benchmark]) -> list[tuple[Benchmark, Stored]]:
-    """Return the benchmarks of which one of these versions is the current one, by title, with their stored counts."""
-    stored = benchmark.shared_facts or {}
-    others = [other for other in versions if other.current and other.main and other.slug in stored]
-    others.sort(key=lambda other: other.title)
-    return [(other, row) for other in others for row in stored[other.slug]]
-
-
-def _shared(facts: Sequence[Fact], others: Sequence[Fact]) -> list[Stored]:
-    """Return the counts of all predicates together by culture; nothing where no fact is shared."""
-    table = overlap(facts, others)
-    table = table[table["relation"] == ALL]
-    if not table["shared"].any():
-        return []
-    columns = (table[name].tolist() for name in ("group", "facts", "shared"))
-    return [("" if group == UNKNOWN else group, number, shared) for group, number, shared in zip(*columns, strict=True)]
-
-
-def _keep(slug: str, counts: Mapping[str, Sequence[Stored]]) -> None:
-    kept = {name: rows for name, rows in counts.items() if rows}
-    Benchmark.objects.filter(slug=slug, current=True).exclude(path="").update(shared_facts=kept)

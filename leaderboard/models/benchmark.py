@@ -59,9 +59,6 @@ class Benchmark(models.Model):
     difficulty = models.JSONField(
         default=list, help_text="numbers of questions by their share of right answers; empty before a run was measured"
     )
-    shared_facts = models.JSONField(
-        null=True, help_text="numbers of facts that other benchmarks have as well, by their slug; None if not counted"
-    )
     current = models.BooleanField(default=True, help_text="the version that new runs use and pages show")
     created = models.DateTimeField(auto_now_add=True)
 

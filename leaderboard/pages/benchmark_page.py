@@ -18,7 +18,6 @@ from leaderboard.models import Benchmark, Entry
 from leaderboard.models.benchmark import named
 from leaderboard.pages.benchmark_sections import (
     differences,
-    overlap_table,
     published_parts,
     published_table,
     relations_table,
@@ -60,11 +59,10 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     files: Files = {"leaderboard": (models["columns"], models["file"])}
     if query.get("table", "leaderboard") in files and (file := download(request, files)):
         return file
-    versions, version = _versions(benchmark), published_version(benchmark)
+    version = published_version(benchmark)
     tables = {
         "relations": relations_table(request, benchmark, relations, pair, models["standings"]),
         "published": published_table(request, version, filters.part, pair),
-        "overlap": overlap_table(benchmark, versions),
     }
     files = {**files, **{name: (table["columns"], table["file"]) for name, table in tables.items() if table}}
     of_probe = {
@@ -84,7 +82,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         **tables,
         **of_probe,
         "explorer": explorer,
-        **_about(benchmark, versions, relations),
+        **_about(benchmark, relations),
         **_choices(query, filters, pair, offered),
         "slices": column_choices(offered, filters.slices, relations),
         **_picture(models, filters.metric, pair),
@@ -109,16 +107,10 @@ def _choices(
     }
 
 
-def _versions(benchmark: Benchmark) -> list[Benchmark]:
-    """Return the versions of a benchmark and of those that share facts with it, the newest first. One query."""
-    slugs = [benchmark.slug, *(benchmark.shared_facts or ())]
-    return list(Benchmark.objects.filter(slug__in=slugs).order_by("-created"))
-
-
-def _about(benchmark: Benchmark, versions: Sequence[Benchmark], relations: Sequence[Relation]) -> dict[str, Any]:
-    """Return what the page says of the benchmark itself."""
+def _about(benchmark: Benchmark, relations: Sequence[Relation]) -> dict[str, Any]:
+    """Return what the page says of the benchmark itself. One query."""
     entry, pages = CATALOG.get(benchmark.slug), pages_of(benchmark)
-    own = [row for row in versions if row.slug == benchmark.slug]
+    versions = list(Benchmark.objects.filter(slug=benchmark.slug).order_by("-created"))
     in_writing = pages.question_form is FREE_TEXT
     return {
         "benchmark": benchmark,
@@ -131,8 +123,8 @@ def _about(benchmark: Benchmark, versions: Sequence[Benchmark], relations: Seque
         "examples": example_questions(relations, pages.offers_options, in_writing=in_writing, most=EXAMPLES),
         "difficulty": _difficulty(benchmark),
         "citation": benchmark.citation or (entry.citation if entry else ""),
-        "versions": [row for row in own if row.probe == benchmark.probe and row.version != ANY_VERSION],
-        "probes": _probe_links(benchmark, own),
+        "versions": [row for row in versions if row.probe == benchmark.probe and row.version != ANY_VERSION],
+        "probes": _probe_links(benchmark, versions),
         "smallest": shown_difference(benchmark),
     }
 

@@ -1,4 +1,4 @@
-"""Parts of a benchmark's page besides its standings: published figures, shared facts and relations."""
+"""Parts of a benchmark's page besides its standings: published figures and relations."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -8,7 +8,6 @@ from typing import Any
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 
-from leaderboard.figures.outcomes import shared_facts
 from leaderboard.figures.questions import PAIR_TAGS
 from leaderboard.figures.scores import OVERALL_SLICE, RELATION, Slice, dot_scores, part_of
 from leaderboard.models import Benchmark, Entry, PrintedRow, Score
@@ -24,7 +23,6 @@ from leaderboard.ui.labels import PUBLISHED
 from probing.benchmark import Relation
 
 Row = dict[str, Any]
-OVERLAP = ("other", "culture", "facts", "shared", "share")
 PREFIX = "published-"  # of tables and charts that stand beside those of measured runs
 
 
@@ -108,28 +106,6 @@ def published_parts(version: Benchmark | None, query: QueryDict, pair: PairInLan
     charts = {name: replace(chart, name=f"{PREFIX}{chart.name}") for name, chart in parts["charts"].items()}
     files = {f"{PREFIX}{name}": file for name, file in parts["files"].items()}
     return {**parts, "charts": charts, "files": files, "prefix": PREFIX}
-
-
-# Facts of a benchmark that others have as well.
-
-
-def overlap_table(benchmark: Benchmark, versions: Iterable[Benchmark]) -> dict[str, Any]:
-    """Return how many of the facts other benchmarks have as well, as counted on import.
-
-    `versions`: those of the other benchmarks.
-    """
-    rows = [
-        {
-            "benchmark": other,
-            "other": other.slug,
-            "culture": culture,
-            "facts": facts,
-            "shared": shared,
-            "share": shared / facts,
-        }
-        for other, (culture, facts, shared) in shared_facts(benchmark, versions)
-    ]
-    return {"columns": OVERLAP, "file": rows, "has_cultures": any(row["culture"] for row in rows)} if rows else {}
 
 
 # The relations in rows, each with an example, the mean of all models, and a dot for each of them.
