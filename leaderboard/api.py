@@ -28,7 +28,6 @@ from leaderboard.intake.quotas import PENDING, OverQuota
 from leaderboard.models import Benchmark, Model, Run, Score, Submission
 from leaderboard.pages.items_page import ItemsForm
 from leaderboard.pages.submission_page import submission_of, unlisted
-from leaderboard.probes import pages_of
 from leaderboard.serving.errors import API, TOO_LARGE, problem, read_object, too_large, with_retry_after
 from leaderboard.serving.limits import client_address
 from leaderboard.serving.page_cache import kept
@@ -185,7 +184,7 @@ def run_view(request: HttpRequest, run: int) -> JsonResponse:
     """Return a run with its progress, its history, and the record of how it was measured."""
     stored_run = find_run(run)
     done = progress(stored_run)
-    score = main_scores([stored_run], lambda benchmark: pages_of(benchmark).main_metric(benchmark)).get(run)
+    score = main_scores([stored_run]).get(run)
     answer = {
         "run": run,
         "model": fields(stored_run.model, MODEL),

@@ -94,9 +94,7 @@ def _on_one_version(names: Sequence[str], candidates: Sequence[Sequence[Any]]) -
 FigureBesideOthers = tuple[Entry, Score | None, str]
 
 
-def figures_side_by_side(
-    names: Sequence[str], benchmark: str, metric_of: Callable[[Benchmark], str]
-) -> list[FigureBesideOthers]:
+def figures_side_by_side(names: Sequence[str], benchmark: str) -> list[FigureBesideOthers]:
     """Return the figures of one run of each name in every choice of settings and part in which all of them have one.
 
     They are on the first benchmark where there are any, of the runs with figures, and of printed rows. Where
@@ -106,7 +104,7 @@ def figures_side_by_side(
     candidates = [_with_printed(name, benchmark) for name in names]
     for benchmark_id in dict.fromkeys(run.benchmark_id for run in candidates[0]):
         on_benchmark = [[run for run in runs if run.benchmark_id == benchmark_id] for runs in candidates]
-        scores = main_scores([run for runs in on_benchmark for run in runs], metric_of)
+        scores = main_scores([run for runs in on_benchmark for run in runs])
         by_choice = [_by_choice(runs, scores) for runs in on_benchmark]
         common = [choice for choice in by_choice[0] if all(choice in others for others in by_choice)]
         rows: list[FigureBesideOthers] = [
@@ -115,7 +113,7 @@ def figures_side_by_side(
         if len({run.pk for run, *_ in rows}) == len(rows) > 0:
             return rows
     runs = _on_one_version(names, candidates)
-    scores = main_scores(runs, metric_of)
+    scores = main_scores(runs)
     return [(run, scores.get(run.pk), "") for run in runs]
 
 

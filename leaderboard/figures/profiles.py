@@ -38,7 +38,7 @@ def profile(hub_id: str, runs: Sequence[Entry], parameters: int | None) -> list[
     printed row about the same part of the items with its score. Without a run, `run` is a printed row itself.
     """
     finished = [run for run in runs if isinstance(run, PrintedRow) or run.state == Run.State.FINISHED]
-    scores = main_scores(finished, lambda benchmark: benchmark.main_metric)
+    scores = main_scores(finished)
     shares = {pk: score for pk, score in scores.items() if score.value is not None and 0 <= score.value <= 1}
     by_name: dict[str, list[Entry]] = {}
     for run in finished:

@@ -1,7 +1,7 @@
 """Scores of finished runs, by run, by slice and by group. Every function makes a fixed number of queries."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -205,10 +205,10 @@ def dot_scores(
     return scores
 
 
-def main_scores(runs: Iterable[Entry], metric_of: Callable[[Benchmark], str]) -> dict[int, Score]:
-    """Map each run to its `main_score` in the metric that `metric_of` names for its benchmark. One query."""
+def main_scores(runs: Iterable[Entry]) -> dict[int, Score]:
+    """Map each run to its `main_score` in the main metric of its benchmark. One query."""
     runs = list(runs)
-    metrics = {run.pk: metric_of(run.benchmark) for run in runs}
+    metrics = {run.pk: run.benchmark.main_metric for run in runs}
     # With the metrics named, the database looks up each run instead of reading the scores of all of them.
     by_run: dict[int, list[Score]] = {}
     for score in scores_of(runs, set(metrics.values()), MAIN_DIMENSIONS):

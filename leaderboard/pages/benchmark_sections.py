@@ -69,17 +69,14 @@ def differences(rows: Iterable[PrintedRow]) -> str:
 def _published_rows(version: Benchmark, part: Slice, pair: PairInLanguage | None) -> list[Row]:
     """Return the printed rows with their scores of a slice, and of a pair with those of both cultures, by source.
 
-    In the slice of everything there is a row also if only figures of single groups were published. Figures that are
-    relative to a model before its training have a section of their own.
+    In the slice of everything there is a row also if only figures of single groups were published.
     """
-    training = set(pages_of(version).training_metrics)
     rows = []
     for run in sorted(printed_rows(version.printed.all()), key=lambda row: (row.model.hub_id, -row.pk)):
         of_run = {(score.metric, part_of(score)): score for score in run.scores}
         scores = {metric: score for (metric, of), score in of_run.items() if of == part}
-        if (scores or part == OVERALL_SLICE) and not (scores and scores.keys() <= training):
-            shown = {name: score for name, score in scores.items() if name not in training}
-            rows.append(_published_row(run, shown, sides_and_gap(of_run, version.main_metric, pair)))
+        if scores or part == OVERALL_SLICE:
+            rows.append(_published_row(run, scores, sides_and_gap(of_run, version.main_metric, pair)))
     return sorted(rows, key=lambda row: (row["source"], settings_in_words(row["run"]), -row["first_value"]))
 
 
@@ -130,7 +127,7 @@ def relations_table(
     pages = pages_of(benchmark)
     dimensions = {RELATION, *(pages.relation_slice(relation, relation.id)[0] for relation in relations)}
     runs = [row["run"] for row in standings if not row["group"]]
-    strips = dot_scores(runs, pages.main_metric(benchmark), dimensions)
+    strips = dot_scores(runs, benchmark.main_metric, dimensions)
     chosen = [relation for relation in relations if pair is None or pair.has(relation)]
     tags = _tag_columns(chosen)
     columns = ("name", "relation", "example", "difficulty", *tags, "items", "options", "best", "template")
@@ -196,4 +193,4 @@ def _difficulty_title(benchmark: Benchmark) -> str:
     pages = pages_of(benchmark)
     if benchmark.correctness.column:
         return labels.sentence(pages.words.right)
-    return pages.metric_label(pages.main_metric(benchmark))
+    return pages.metric_label(benchmark.main_metric)

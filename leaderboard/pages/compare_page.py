@@ -162,7 +162,7 @@ def _form(request: HttpRequest, names: Sequence[str], context: dict[str, Any], s
 def _side_by_side(request: HttpRequest, names: Sequence[str], slug: str, error: ProbingError) -> HttpResponseBase:
     """Show the figures of runs of which some have no stored answers, or say why these runs cannot be compared."""
     try:
-        rows = figures_side_by_side(names, slug, lambda benchmark: pages_of(benchmark).main_metric(benchmark))
+        rows = figures_side_by_side(names, slug)
     except ProbingError as reason:
         return _form(request, names, {"error": reason}, status=400)
     if all(run.artefact for run, *_ in rows):
@@ -178,7 +178,7 @@ def _side_by_side(request: HttpRequest, names: Sequence[str], slug: str, error: 
         "side_by_side": figures,
         "has_values": filled(figures, ("value",)),
         "scale": _scale(score for _, score, _ in rows),
-        "metric": pages.metric_label(pages.main_metric(benchmark)),
+        "metric": pages.metric_label(benchmark.main_metric),
         "differ": len({figure["settings"] for figure in figures[: len(names)]}) > 1,
         **what_is_cited(request, reference),
     }

@@ -53,7 +53,7 @@ def run_breakdowns(
     figures that pool them have no breakdown.
     """
     pages = pages_of(run.benchmark)
-    metric = pages.main_metric(run.benchmark)
+    metric = run.benchmark.main_metric
     found: dict[str, File] = {}
     if pair:
         for dimension, groups in breakdowns(scores, metric).items():
@@ -109,7 +109,7 @@ def _breakdown(
 
 def models_breakdowns(runs: Sequence[Run], pair: PairInLanguage | None, *, pooled: bool) -> Files:
     """Return the breakdowns of several runs of a benchmark by dimension, with the figures of each run. One query."""
-    metric = pages_of(runs[0].benchmark).main_metric(runs[0].benchmark)
+    metric = runs[0].benchmark.main_metric
     scores: dict[int, list[Score]] = {run.pk: [] for run in runs}
     for score in Score.objects.filter(run__in=scores, metric__in=(metric, CHANCE)).order_by("pk"):
         scores[score.run_id].append(score)
@@ -154,7 +154,7 @@ def models_explorer(
         return {}
     benchmark, names = measured[0].benchmark, short_names(measured)
     pages = pages_of(benchmark)
-    title = pages.metric_label(pages.main_metric(benchmark))
+    title = pages.metric_label(benchmark.main_metric)
     series = [
         {"column": f"run_{run.pk}", "title": name, "mark": "", "href": run.get_absolute_url()}
         for run, name in zip(measured, names, strict=True)

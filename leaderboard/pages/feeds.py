@@ -46,7 +46,7 @@ class ResultsFeed(Results):
 
     def items(self) -> list[Result]:
         runs = list(measured_runs()[:NEWEST])
-        scores = main_scores(runs, lambda benchmark: pages_of(benchmark).main_metric(benchmark))
+        scores = main_scores(runs)
         return [(run, scores.get(run.pk)) for run in runs]
 
     def item_title(self, item: Result) -> str:

@@ -50,7 +50,7 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
     if not versions:
         return _under_its_present_name(hub_id)
     runs, printed = list(model_runs(hub_id)), model_printed(hub_id)
-    scores = main_scores([*runs, *printed], lambda benchmark: pages_of(benchmark).main_metric(benchmark))
+    scores = main_scores([*runs, *printed])
     sized = next((version for version in versions if version.parameters), versions[0])
     stored = sorted(profile(hub_id, [*runs, *printed], sized.parameters), key=_topic_and_title)
     chosen = _chosen_figure(stored, request.GET.get("benchmark", ""))
@@ -169,7 +169,7 @@ def _figure_row(run: Entry, score: Score | None) -> Row:
         "benchmark": run.benchmark.title,
         "settings": run.variant,
         "settings_in_words": variant_in_words(run),
-        "metric": pages.metric_label(pages.main_metric(run.benchmark)),
+        "metric": pages.metric_label(run.benchmark.main_metric),
         "part": part_in_words(score) if score else "",
         "score": score.value if score else None,
         **_ends(score),

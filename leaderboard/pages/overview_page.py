@@ -120,7 +120,7 @@ def all_columns(part: str = "") -> tuple[list[Column], list[Row]]:
     first is shown, as on all pages, unless another is asked for.
     """
     benchmarks = versions()
-    metrics = {pages_of(rows[0]).ranking_metric(rows[0]) for rows in benchmarks.values()}
+    metrics = {rows[0].main_metric for rows in benchmarks.values()}
     of_benchmarks = parts_by_slug(benchmarks, metrics)
     offered = parts_among({part for parts in of_benchmarks.values() for part in parts})
     groups = [one.group for one in offered]
@@ -142,7 +142,7 @@ def _part_of(own: Sequence[Slice], group: str) -> Slice:
 def _column(rows: Sequence[Benchmark], part: Slice) -> Column:
     current = rows[0]
     pages = pages_of(current)
-    metrics = [pages.ranking_metric(current), *pages.metrics_beside(current)]
+    metrics = [current.main_metric, *pages.metrics_beside(current)]
     if part == OVERALL_SLICE:
         return Column(rows, current.title, pages.topic, metrics, part)
     is_pair = part.dimension == PAIR_IN_LANGUAGE  # whose name stands above all columns of the topic

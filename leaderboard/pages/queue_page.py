@@ -129,13 +129,13 @@ def open_runs(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _finished(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """Return runs with the score that stands for each, and what it is about if that is a part of the questions."""
-    scores = main_scores(runs, lambda benchmark: pages_of(benchmark).main_metric(benchmark))
+    scores = main_scores(runs)
     return [_finished_row(run, scores.get(run.pk)) for run in runs]
 
 
 def _finished_row(run: Run, score: Score | None) -> dict[str, Any]:
     pages = pages_of(run.benchmark)
-    title = pages.metric_label(pages.main_metric(run.benchmark))
+    title = pages.metric_label(run.benchmark.main_metric)
     return {
         **_what(run),
         "figure": score,

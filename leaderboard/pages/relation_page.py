@@ -65,7 +65,7 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
     files: Files = {"models": (COLUMNS, list(page) if request.GET.get("page") else rows)}
     if published:
         files = {**files, "published": (published["columns"], published["file"])}
-    title = pages.metric_label(pages.ranking_metric(benchmark))
+    title = pages.metric_label(benchmark.main_metric)
     key, details = f"relation-{slugify(relation)}", f"benchmark version {benchmark.version[:12]}"
     reference = page_reference(request, key, f"{benchmark.title}: {context['name']}", details)
     if file := download(request, files) or reference_file(request, reference):
@@ -84,7 +84,7 @@ def on_relation(benchmark: Benchmark, name: str) -> tuple[Relation | None, Slice
     pages = pages_of(benchmark)
     content = next((rel for rel in read_relations(benchmark) if name in (rel.id, rel.label)), None)
     part = Slice(*pages.relation_slice(content, name))
-    return content, part, slice_scores(benchmark, pages.ranking_metric(benchmark), *part)
+    return content, part, slice_scores(benchmark, benchmark.main_metric, *part)
 
 
 def _tags(relation: Relation | None) -> list[tuple[str, str]]:

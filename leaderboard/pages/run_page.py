@@ -134,7 +134,7 @@ def _explored(request: HttpRequest, run: Run, scores: Sequence[Score], breakdown
     if not dimensions:
         return {}
     pages = pages_of(run.benchmark)
-    title = pages.metric_label(pages.main_metric(run.benchmark))
+    title = pages.metric_label(run.benchmark.main_metric)
     series = [{"column": "value", "title": title, "mark": "", "href": run.get_absolute_url()}]
     macro = run.benchmark.correctness.macro
     chosen = explorer.explorer(request, breakdowns, dimensions, title, series, macro=macro)
@@ -227,7 +227,7 @@ def headline(
     the place of the blank.
     """
     pages = pages_of(run.benchmark)
-    metric, part = pages.main_metric(run.benchmark), pair.part if pair else OVERALL_SLICE
+    metric, part = run.benchmark.main_metric, pair.part if pair else OVERALL_SLICE
     own = {score.metric: score for score in scores if part_of(score) == part}
     main = own.get(metric)
     if main is None or main.value is None:

@@ -53,7 +53,7 @@ RUN = ("provenance", "date", "group", "way", "run", "commit", "version")
 def offered_slices(benchmark: Benchmark) -> list[Slice]:
     """Return the slices that can be columns of the benchmark's leaderboard; before any run, the parts that it asks."""
     pages = pages_of(benchmark)
-    groups = slices(benchmark, pages.main_metric(benchmark), pages.fine_dimensions)
+    groups = slices(benchmark, benchmark.main_metric, pages.fine_dimensions)
     return groups or parts_asked(read_relations(benchmark))
 
 
@@ -65,7 +65,7 @@ def read_filter(
     defaults = pages.default_dimensions if pair is None else ()
     return LeaderboardFilter(
         benchmark,
-        pages.ranking_metric(benchmark),
+        benchmark.main_metric,
         [*pages.metrics_beside(benchmark), *([GAP] if pair else [])],
         chosen=chosen_facets(query),
         search=query.get("search", "").strip(),

@@ -14,7 +14,6 @@ from leaderboard.figures.comparisons import ModelAnswer, records
 from leaderboard.figures.runs import with_printed
 from leaderboard.figures.scores import scores_of
 from leaderboard.models import Benchmark, Entry, Run, Score
-from leaderboard.probes import further_training
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import (
     PLACE_COLUMNS,
@@ -119,24 +118,21 @@ def _mean(scores: Sequence[Score]) -> Score:
     return Score(metric=scores[0].metric, value=float(values.mean()), n=round(total, 9), **figures)
 
 
-# A benchmark: encoders beside models that write, what training leaves, and how sentences were made.
+# A benchmark: encoders beside models that write, and how sentences were made.
 
 
 def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage | None) -> Parts:
     runs = with_printed(benchmark)
-    sides, training = side_by_side(runs), further_training.trainings(runs)
+    sides = side_by_side(runs)
     tables = {
         "sides": (SIDE_BY_SIDE, sides),
-        "training": (further_training.columns(training), training),
         "judged": (JUDGED, judged(benchmark)),
     }
-    drawn = [*_sides_chart(sides), *further_training.chart(training)]
     return parts(
         query,
         tables,
-        drawn,
+        _sides_chart(sides),
         judged=[(name, labels.sentence(name)) for name in JUDGED[2:]] if tables["judged"][1] else [],
-        training_titles=further_training.titles(training),
         notes=notes_of(benchmark),
     )
 
@@ -300,7 +296,6 @@ PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
     asked_by="a blank, filled with any word, for which one answer counts",
     baseline_note=BASELINE_NOTE,
-    training_metrics=further_training.TRAINING_METRICS,
     option_labels={
         "k": "Places that count",
         "closed": "Rank only the answers",
@@ -312,8 +307,6 @@ PAGES = ProbePages(
     secondary_metrics=("in_top_1", "in_top_10", "in_near_1", "in_near_15"),
     default_dimensions=("head",),
     published_scores=published_scores,
-    # These figures are relative to those of the same model before its training.
-    published_metrics={"trex": "relative_accuracy_lm_pub_quiz"},
     item_columns=ITEM_COLUMNS,
     run_answer=run_answer,
     model_answer=MODEL_ANSWER,

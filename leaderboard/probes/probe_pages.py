@@ -82,11 +82,9 @@ class ProbePages:
     is the title of its column, and `not_counted` says why the others do not count.
     Topics: `topic` is the group that its benchmarks belong to in the overview and in lists of benchmarks.
     Benchmark: `asked_by` says in words how its questions are asked; `baseline_note` says what baselines do where there
-    are no options to choose from; `training_metrics` tell what is left of a model's accuracy after further training, so
-    that they belong to a section on training and to no list of models.
+    are no options to choose from.
     Published figures: `published_scores` makes further scores of a published run under the names of measured ones, so
-    that pages show both in the same way, given its settings and its scores. `published_metrics` maps the slug of a
-    benchmark to the metric of its published figures, where these are not in the probe's main metric.
+    that pages show both in the same way, given its settings and its scores.
     Relations: `relation_slice` names the scores that the page of a relation shows.
     Items: `item_columns` describes the list of a run's items, `run_answer` makes what the page of a question shows of a
     run's answer, `model_answer` reads the model's answer from a row, `question_form` says how readers see an item.
@@ -108,9 +106,7 @@ class ProbePages:
     topic: str = "Facts"
     asked_by: str = ""
     baseline_note: str = ""
-    training_metrics: Collection[str] = ()
     published_scores: Callable[[Json, Sequence[Json]], Iterable[Json]] = lambda settings, scores: ()
-    published_metrics: Mapping[str, str] = field(default_factory=dict)
 
     relation_slice: Callable[[Relation | None, str], tuple[str, str]] = relation_slice
 
@@ -141,23 +137,9 @@ class ProbePages:
         """Whether there are options to choose from."""
         return self.question_form not in (ONE_ANSWER, FREE_TEXT)
 
-    def main_metric(self, benchmark: Benchmark) -> str:
-        """Return the metric that the benchmark's models are ranked by.
-
-        It is the probe's, except on a benchmark of which only published figures in another metric are on this site.
-        """
-        published = "" if benchmark.path else self.published_metrics.get(benchmark.slug, "")
-        return published or benchmark.main_metric
-
-    def ranking_metric(self, benchmark: Benchmark) -> str:
-        """Return the metric of the benchmark's standings, which is never relative to a model before its training."""
-        main = self.main_metric(benchmark)
-        return benchmark.main_metric if main in self.training_metrics else main
-
     def metrics_beside(self, benchmark: Benchmark) -> list[str]:
         """Return the metrics that stand beside the main one on the benchmark's leaderboard."""
-        main = self.ranking_metric(benchmark)
-        return [metric for metric in self.secondary_metrics if metric != main]
+        return [metric for metric in self.secondary_metrics if metric != benchmark.main_metric]
 
     def metric_label(self, metric: str) -> str:
         """Return the title of a metric."""

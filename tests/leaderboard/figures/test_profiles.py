@@ -50,7 +50,7 @@ def test_scores_are_looked_up_run_by_run(db: None) -> None:
     runs = [make.finished(tiny, 0.5, make.model(f"org/{number}")) for number in range(3)]
     figures = rows_of(levels({tiny.pk: tiny}))
     with CaptureQueriesContext(connection) as captured:
-        assert len(main_scores(runs, lambda benchmark: benchmark.main_metric)) == len(runs)
+        assert len(main_scores(runs)) == len(runs)
         assert medians(figures, "accuracy", "domain", ["Arts"])
     assert len(captured) == 2
     by_run = re.compile(r"metric=\? AND run_id=\?|run_id=\? AND metric=\?")

@@ -70,10 +70,11 @@ def test_scores_of_a_slice_come_the_best_first_and_those_without_a_value_last(ti
 
 
 def test_the_overall_score_is_in_the_main_metric_of_each_benchmark(tiny: Benchmark) -> None:
-    other = make.benchmark("other")
-    runs = [make.finished(tiny, 0.3), make.finished(other, 0.4)]
+    other = make.benchmark("other", probe="ranking")
+    runs = [make.finished(tiny, 0.3), make.run(make.model(), other, make.Run.State.FINISHED)]
+    make.score(runs[1], 0.4)
     make.score(runs[1], 0.7, metric="p_at_1")
-    scores = main_scores(runs, {tiny: "accuracy", other: "p_at_1"}.__getitem__)
+    scores = main_scores(runs)
     assert {run: score.value for run, score in scores.items()} == {runs[0].pk: 0.3, runs[1].pk: 0.7}
 
 
@@ -91,7 +92,7 @@ def test_a_run_on_several_pairs_and_languages_has_the_figure_of_one(
     run = make.finished(tiny, 0.5)
     for place, group in enumerate(groups):
         make.score(run, 0.1 * place, "culture_pair_language", group)
-    stored = main_scores([run], lambda _: "accuracy")[run.pk]
+    stored = main_scores([run])[run.pk]
     assert (stored.dimension, stored.group) == ("culture_pair_language", chosen)
     assert main_score(run.scores.all(), "accuracy") == stored
 

@@ -9,7 +9,6 @@ import pytest
 from django.test import Client
 
 from leaderboard.models import Run
-from leaderboard.probes import pages_of
 from leaderboard.ui.spelled import figure
 from leaderboard.worker.importing import import_result
 from probing.catalog import CATALOG, open_benchmark
@@ -69,7 +68,7 @@ def test_all_forms_of_a_run_have_the_same_figures(client: Client, slug: str, tmp
     assert from_csv(client, run.get_absolute_url(), "scores") == stored
     assert from_api(client, run) == stored
     assert from_parquet(client, run) == stored
-    metric = pages_of(run.benchmark).main_metric(run.benchmark)
+    metric = run.benchmark.main_metric
     page = client.get(run.get_absolute_url()).content.decode()
     assert figure(stored[metric, "overall", "all"]) in page
     (row,) = [row for row in csv_rows(client, run.benchmark.get_absolute_url()) if row["run"] == str(run.pk)]

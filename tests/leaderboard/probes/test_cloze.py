@@ -23,7 +23,6 @@ from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.probes.cloze_runs import TRIPLES, cloze_run, printed_cloze_row
-from tests.leaderboard.ui.charts.plotted import plotted
 from tests.probing.formats import test_lama
 from tests.probing.formats.mlama_folder import MlamaFolder
 
@@ -310,19 +309,13 @@ def test_it_has_its_score_on_all_pages_and_a_rank(measured: Run, client: Client)
     assert (row["metric"], float(row["score"])) == ("Accuracy", 0.5)
 
 
-def test_figures_relative_to_the_model_before_training_are_one_row_and_lines_and_no_standings(client: Client) -> None:
+def test_figures_relative_to_the_model_before_training_are_no_standings_and_left_to_their_paper(client: Client) -> None:
     make.published_figures()
     assert csv_rows(client, "/benchmarks/trex/") == []
-    (row,) = csv_rows(client, "/benchmarks/trex/", "training")
-    assert (row["model"], row["trained_on"]) == ("google-bert/bert-base-cased", "arXiv")
-    assert (row["accuracy_lm_pub_quiz"], row["relative_accuracy_lm_pub_quiz_1"]) == ("0.405", "0.7237")
-    assert "relative_accuracy_lm_pub_quiz_0" not in row, "it is 1 by definition"
-    page = client.get("/benchmarks/trex/")
-    traces = plotted(page.context["probe"]["charts"]["training"].figure).data
-    assert [trace.mode for trace in traces] == ["lines+markers"] * 2
-    assert [list(trace.x) for trace in traces] == [[0, 1, 2, 3, 4]] * 2
-    assert traces[0].y[:2] == (1.0, 0.7237)
-    assert "how much a model forgets" in page.content.decode()
+    page = client.get("/benchmarks/trex/").content.decode()
+    assert "Published in other metrics" in page and "google-bert/bert-base-cased" in page
+    assert 'href="/papers/"' in page
+    assert "0.7237" in client.get("/papers/bear/").content.decode()
 
 
 @pytest.mark.usefixtures("data")
@@ -347,7 +340,7 @@ def test_every_page_of_a_ranking_benchmark_without_cultures_is_shown(tmp_path: P
     in_english = runs[0].scores.get(metric="p_at_1", dimension="language", group="en").value
     pooled = runs[0].scores.get(metric="p_at_1", dimension="overall").value
     assert in_english != pooled
-    assert main_scores(runs[:1], lambda _: "p_at_1")[runs[0].pk].value == in_english
+    assert main_scores(runs[:1])[runs[0].pk].value == in_english
     assert client.get(f"/runs/{runs[0].pk}/").context["headline"]["part"] == "Asked in English"
     ((column,), _) = all_columns()
     assert column.title == "mLAMA, in English"

@@ -8,38 +8,15 @@ from leaderboard.probes import PAGES, pages_of
 from leaderboard.probes.probe_pages import ProbePages, parts, relation_slice
 from probing.benchmark import Relation
 
-CLOZE = ProbePages(secondary_metrics=("in_top_1",), published_metrics={"trex": "relative_accuracy"})
-
-
-def benchmark(slug: str, path: str = "") -> Benchmark:
-    return Benchmark(slug=slug, probe="cloze", path=path)
-
 
 def test_every_probe_that_has_no_pages_of_its_own_has_the_default_ones() -> None:
     assert pages_of(Benchmark(probe="not_yet_known")) == ProbePages()
 
 
-@pytest.mark.parametrize(
-    ("slug", "path", "metric", "beside"),
-    [
-        ("trex", "", "relative_accuracy", ["in_top_1"]),
-        ("trex", "benchmarks/trex", "accuracy", ["in_top_1"]),
-        ("geography", "", "accuracy", ["in_top_1"]),
-        ("geography", "benchmarks/geography", "accuracy", ["in_top_1"]),
-    ],
-)
-def test_published_figures_rank_models_only_where_the_files_are_not_here(
-    slug: str, path: str, metric: str, beside: list[str]
-) -> None:
-    assert CLOZE.main_metric(benchmark(slug, path)) == metric
-    assert CLOZE.metrics_beside(benchmark(slug, path)) == beside
-
-
-def test_the_main_metric_is_that_of_the_probe(subtests: pytest.Subtests) -> None:
+def test_no_metric_stands_beside_itself(subtests: pytest.Subtests) -> None:
     for probe, pages in PAGES.items():
         with subtests.test(probe):
             measured = Benchmark(slug="mine", probe=probe, path="benchmarks/mine")
-            assert pages.main_metric(measured) == measured.main_metric
             assert measured.main_metric not in pages.metrics_beside(measured)
 
 
