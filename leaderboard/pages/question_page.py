@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from leaderboard.figures import item_rows
-from leaderboard.figures.comparisons import ModelAnswer, short_names
+from leaderboard.figures.comparisons import ModelAnswer
 from leaderboard.figures.item_rows import ItemsMissing
 from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT
 from leaderboard.figures.questions import (
@@ -33,7 +33,7 @@ from leaderboard.models.benchmark import named
 from leaderboard.pages.items_page import items_missing
 from leaderboard.pages.questions_page import question_missing
 from leaderboard.probes import pages_of
-from leaderboard.probes.items import ItemRow, RunAnswer, item_url, shares_of
+from leaderboard.probes.items import ItemRow, RunAnswer, item_url
 from leaderboard.probes.wording import AnswerWords, language_of, relation_name, tag_text
 from leaderboard.tables import Row, download, filled, page_of
 from leaderboard.ui import charts, labels
@@ -96,14 +96,12 @@ def _question_page(
     current = next(wording["template"] for wording in wordings if wording["current"])
     form = AnswersForm(request.GET, bool(benchmark.correctness.column), words.right)
     page = page_of([run.pk] if run else form.passing(outcomes), request, size=MODELS_EACH_PAGE)
-    answers = read_answers(read_runs(list(page)), question, run_outcomes(run, question) if run else outcomes)
-    rows = [answer_row(of_run, question, templates) for of_run in answers]
+    answered = run_outcomes(run, question) if run else outcomes
+    rows = [answer_row(one, question, templates, answered.of(one.pk)) for one in read_runs(list(page))]
     judged = any(row["counted"] for row in rows)
     answer = _answer_of(run, question, stored.get(current)) if run else None
-    options = option_rows(question, [] if run else answers, current)
     files: dict[str, tuple[Sequence[str], Sequence[Row]]] = {
         "answers": (answer_columns(templates, judged=judged), rows),
-        "options": (["option", *options[0]], options[1]),
         **{table["name"]: (table["columns"], table["rows"]) for table in (answer["tables"] if answer else ())},
     }
     files = {name: file for name, file in files.items() if name == "answers" or file[1]}
@@ -123,8 +121,6 @@ def _question_page(
         "instead": [] if run or words.both_true else said_instead(rows),
         "page": page,
         "judged": judged,
-        "names": options[0],
-        "shown_options": [row for row in options[1] if row["is_shown"]],
         "filled": filled(rows, ("settings", "parameters")),
     }
     return render(request, "question.html", context)
@@ -260,27 +256,16 @@ def _place(benchmark: Benchmark, question: BenchmarkQuestion, run: Run | None) -
     }
 
 
-# What models answer to one question: every wording, and the shares of the options.
+# Every model's answer to each wording.
 
 
-OPTION_COLUMNS = ("scores", "prediction")
 LONGEST, LONGEST_NOTE = 60, 500  # letters of an answer that a cell and its tooltip show
-OPTIONS_SHOWN = 8
-RUNS_SHOWN = 5  # whose shares stand side by side
 MOST_INSTEAD = 5  # wrong answers that are counted
 
 
-def read_answers(runs: Sequence[Run], question: BenchmarkQuestion, outcomes: QuestionOutcomes) -> list[Row]:
-    """Read the answers of a few runs to one question from their files; a run without files has none.
-
-    Of each `run` there are the stored `rows` by template, and its `outcomes`.
-    """
-    return [{"run": run, "rows": _rows(run, question), "outcomes": outcomes.of(run.pk)} for run in runs]
-
-
 def _rows(run: Run, question: BenchmarkQuestion) -> dict[int, Row]:
-    """Return the stored rows of a question by template."""
-    columns = (*_model_answer(run).columns, "relation", *OPTION_COLUMNS)
+    """Return the stored rows of a question by template; a run without files has none."""
+    columns = (*_model_answer(run).columns, "relation", "scores", "prediction")
     with suppress(ItemsMissing):
         rows = item_rows.answers(run, question.relation.label, [question.item.index], columns)
         return {row["template"]: row for row in rows}
@@ -292,9 +277,6 @@ def _model_answer(run: Run) -> ModelAnswer:
     return pages.question_form.answer or pages.model_answer
 
 
-# Every model's answer to each wording.
-
-
 def answer_columns(templates: Sequence[int], *, judged: bool) -> list[str]:
     """Return the columns of the CSV; the number of right answers only where several wordings can be right or wrong."""
     of_templates = [name for template in templates for name in (f"answer_{template}", f"right_{template}")]
@@ -302,30 +284,30 @@ def answer_columns(templates: Sequence[int], *, judged: bool) -> list[str]:
     return ["model", "settings", "parameters", *right, *of_templates]
 
 
-def answer_row(answers: Row, question: BenchmarkQuestion, templates: Sequence[int]) -> Row:
+def answer_row(run: Run, question: BenchmarkQuestion, templates: Sequence[int], outcomes: Sequence[int]) -> Row:
     """Return a run with its answer to each wording, which leads to everything that is stored of it."""
-    run, first = answers["run"], next(iter(answers["rows"].values()), None)
-    outcomes = [outcome for outcome in answers["outcomes"] if outcome != NOT_COUNTED]
-    given = {template: _given(answers, question, template) for template in templates}
+    stored = _rows(run, question)
+    first = next(iter(stored.values()), None)
+    counted = [outcome for outcome in outcomes if outcome != NOT_COUNTED]
+    outcome_of = dict(enumerate(outcomes))
+    given = {n: _given(run, question, n, stored.get(n), outcome_of.get(n, NOT_COUNTED)) for n in templates}
     return {
         "run": run,
         "href": item_url(run, first) if first else run.get_absolute_url(),
         "answers": list(given.values()),
-        "counted": len(outcomes),
+        "counted": len(counted),
         "model": visible(run.model.hub_id),
         "settings": labels.variant(run),
         "parameters": run.model.parameters,
-        "right": outcomes.count(RIGHT) if outcomes else None,
+        "right": counted.count(RIGHT) if counted else None,
         **{f"answer_{template}": answer["text"] for template, answer in given.items()},
         **{f"right_{template}": answer["right"] for template, answer in given.items()},
     }
 
 
-def _given(answers: Row, question: BenchmarkQuestion, template: int) -> Row:
+def _given(run: Run, question: BenchmarkQuestion, template: int, row: Row | None, outcome: int) -> Row:
     """Return an answer as it stands in the file and on the page, and whether it is right, None if not counted."""
-    outcomes, row = answers["outcomes"], answers["rows"].get(template)
-    outcome = outcomes[template] if template < len(outcomes) else NOT_COUNTED
-    text = visible(" ".join(_model_answer(answers["run"]).text(row).split())) if row else None
+    text = visible(" ".join(_model_answer(run).text(row).split())) if row else None
     tie = _tied(row, question.relation.options_of(question.item)) if row else ""
     whole = f"tie: {tie}" if tie else text or ""
     shown = shorten(whole, LONGEST)
@@ -361,38 +343,3 @@ def said_instead(rows: Sequence[Row]) -> list[Row]:
         {"answer": answer, "number": number, "of": len(judged), "share": number / len(judged)}
         for answer, number in frequent
     ]
-
-
-# The shares of the options side by side in a few models.
-
-
-def option_rows(question: BenchmarkQuestion, answers: Sequence[Row], template: int) -> tuple[list[str], list[Row]]:
-    """Return the names of a few models that chose among options, and all options, the most probable on average first.
-
-    A page shows the right options, those that a model chose, and those with the largest shares (`is_shown`).
-    """
-    options = question.relation.options_of(question.item)
-    scored = [row for row in answers if len(_scores(row, template)) == len(options) > 1][:RUNS_SHOWN]
-    names = short_names([row["run"] for row in scored])
-    scores = {name: _scores(row, template) for name, row in zip(names, scored, strict=True)}
-    shares = {name: shares_of(of_run) for name, of_run in scores.items()}
-    chosen = {(name, n) for name, of_run in scores.items() for n, score in enumerate(of_run) if score == max(of_run)}
-    best_first = sorted(range(len(options)), key=lambda option: -sum(of_run[option] for of_run in shares.values()))
-    rows = [
-        {
-            "option": options[option],
-            "right": option in question.item.answers,
-            "models": [(name, shares[name][option], (name, option) in chosen) for name in names],
-            "is_shown": option in question.item.answers
-            or place < OPTIONS_SHOWN
-            or any((name, option) in chosen for name in names),
-            **{name: shares[name][option] for name in names},
-        }
-        for place, option in enumerate(best_first)
-    ]
-    return names, rows if names else []
-
-
-def _scores(answers: Row, template: int) -> Sequence[float]:
-    scores: Sequence[float] = answers["rows"].get(template, {}).get("scores") or ()
-    return scores

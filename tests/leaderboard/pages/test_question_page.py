@@ -321,13 +321,3 @@ def test_models_are_filtered_by_name_and_by_outcome(client: Client, answered: Si
     for outcome, right in (("right", "true"), ("wrong", "false")):
         for row in csv_rows(client, f"{ADDRESS}?outcome={outcome}"):
             assert {row["right_0"], row["right_1"]} == {right}
-
-
-def test_the_shares_of_the_options_are_those_of_the_chosen_wording(client: Client, answered: Site) -> None:
-    for wording, template in ((1, 0), (2, 1)):
-        rows = make.stored_rows(answered.first)
-        row = rows[(rows["relation"] == "P30") & (rows["index"] == 1) & (rows["template"] == template)].iloc[0]
-        table = {line["option"]: line for line in csv_rows(client, f"{ADDRESS}?wording={wording}", "options")}
-        best = max(table, key=lambda option: float(table[option]["first"]))
-        assert best == row["prediction_label"]
-        assert sum(float(line["first"]) for line in table.values()) == pytest.approx(1)
