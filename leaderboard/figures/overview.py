@@ -15,7 +15,7 @@ from django.db.models import Q
 
 from leaderboard.figures.board import FACTS, WEIGHTS, board, rows_of, usual, with_value
 from leaderboard.figures.runs import ANY_VERSION, OPEN
-from leaderboard.figures.scores import DOMAIN, MAIN_DIMENSIONS, PARTS, Slice, baselines_of, main_part, parts_among
+from leaderboard.figures.scores import MAIN_DIMENSIONS, PARTS, Slice, baselines_of, main_part, parts_among
 from leaderboard.figures.verdicts import level_with
 from leaderboard.models import Benchmark, Printed, Run
 from leaderboard.models.model import weights_in_words
@@ -27,7 +27,6 @@ MEASURED, ELSEWHERE = Run.Provenance.MEASURED.value, Run.Provenance.ELSEWHERE.va
 PREFERENCE = (MEASURED, ELSEWHERE, PUBLISHED)
 REFERENCES = {"chance": CHANCE, "commonest": MAJORITY}  # what is reached without a model, as benchmarks state it
 HUMAN = "Human"  # as sources name what annotators reach
-MOST_GROUPS = 12  # columns; a benchmark with more groups shows those that most models have
 
 Key = tuple[str, str]  # a model's id, and what sets its weights apart from those of the hub
 Figure = Any  # a row of the board
@@ -246,18 +245,3 @@ def _name(hub_id: str, short_names: Mapping[str, int]) -> Row:
 def _order(row: Row, columns: Sequence[Column]) -> tuple[int, int, list[float], Key]:
     figures = (row["figures"].get(column.slug) for column in columns)
     return (-row["coverage"], -row["measured"], [-figure.value if figure else 0.0 for figure in figures], row["key"])
-
-
-def groups_of(column: Column, dimensions: Sequence[str]) -> tuple[str, dict[str, dict[int, Figure]]]:
-    """Return the first of the domains and these dimensions in which a column's runs have figures in several groups.
-
-    It comes with the figures of each group by run; of many groups only those are returned that most runs have.
-    """
-    dimensions, runs = (DOMAIN, *dimensions), {figure.run for figure in column.figures.values()}
-    scores = with_value(board([column.version.pk], [column.metric], dimensions))
-    by_dimension: dict[str, dict[str, dict[int, Figure]]] = {name: {} for name in dimensions}
-    for figure in rows_of(scores[scores["run"].isin(runs)]):
-        by_dimension[figure.dimension].setdefault(figure.group, {})[figure.run] = figure
-    dimension, groups = next((pair for pair in by_dimension.items() if len(pair[1]) > 1), ("", {}))
-    most = sorted(groups, key=lambda group: (-len(groups[group]), group))[:MOST_GROUPS]
-    return dimension, {group: groups[group] for group in sorted(most)}

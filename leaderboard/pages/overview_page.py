@@ -20,7 +20,6 @@ from leaderboard.models.printed import PUBLISHED
 from leaderboard.pages.overview_table import (
     SHOWN,
     column_names,
-    group_columns,
     heads,
     leading_columns,
     lines,
@@ -211,15 +210,14 @@ def _provenances(row: Row) -> set[str]:
 def _table(request: HttpRequest, rows: Sequence[Row], columns: Sequence[Column], main: Column | None) -> dict[str, Any]:
     """Return the rows of the files and those of the page, and the columns of both.
 
-    The table of a topic begins with the best models of its main benchmark, whose groups are columns as well; the
-    variants of a model stand in its row, and the files have a row for each.
+    The table of a topic begins with the best models of its main benchmark; the variants of a model stand in its row,
+    and the files have a row for each.
     """
-    dimension, groups = group_columns(main) if main else ("", [])
     if main:
         columns = sorted(columns, key=lambda column: -len(column.figures))
         rows = _best_first([row for row in rows if row["figures"]], main)
-    names, keys = column_names(columns, groups, bool(main)), sort_keys(columns)
-    rows = [with_values(row, columns, groups) for row in rows]
+    names, keys = column_names(columns, bool(main)), sort_keys(columns)
+    rows = [with_values(row, columns) for row in rows]
     models = [{**first, "others": others} for first, others in folded(rows)] if main else rows
     page = page_of(ordered(models, request, names, keys=keys), request)
     # Columns are chosen from all rows, so that they are the same on every page.
@@ -229,13 +227,11 @@ def _table(request: HttpRequest, rows: Sequence[Row], columns: Sequence[Column],
         "names": names,
         "rows": ordered(rows, request, names, keys=keys),
         "page": page,
-        "lines": lines(list(page), here, groups, main),
+        "lines": lines(list(page), here, main),
         "leading": leading_columns(bool(main)),
         "facts": SHOWN,
         "columns": heads(here),
         "topics": _topics(here),
-        "groups": groups,
-        "groups_title": f"{main.title} by {dimension}" if main and groups else "",
         "default_sort": main.slug if main else "coverage",
         "caption": f"Models on {main.topic.lower()}" if main else "Models and benchmarks",
     }

@@ -5,22 +5,19 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from django.urls import reverse
 
 from leaderboard.figures.board import FACTS, figure_url
-from leaderboard.figures.overview import Column, Figure, Row, groups_of
+from leaderboard.figures.overview import Column, Figure, Row
 from leaderboard.figures.progress import percent_done
 from leaderboard.figures.runs import ANY_VERSION
 from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.models.printed import PROVENANCES, PUBLISHED
 from leaderboard.models.run import run_url
-from leaderboard.probes import pages_of
-from leaderboard.probes.wording import group_title
-from leaderboard.ui import labels, spelled
+from leaderboard.ui import spelled
 from leaderboard.ui.links import model_address
 
 SHOWN = {name: FACTS[name] for name in ("parameters",)}  # those facts of a model that pages show; files have all
 OTHER_ITEMS = "about other questions than the rest of this column"
 OTHER_METRIC = "in another metric or with other settings than this column"
 OTHER_PARTS = "about other pairs of cultures or in other languages than this column"
-SHADES = 6  # of the figures of groups; overview.css has a colour for each
 OF_FIGURE = ("low", "high", "standard_error", "n", "metric", "provenance", "version", "run", "published")
 
 
@@ -32,13 +29,12 @@ def leading_columns(is_of_topic: bool) -> list[str]:
     return ["model", *SHOWN, *([] if is_of_topic else ["coverage"])]
 
 
-def column_names(columns: Sequence[Column], groups: Sequence[Row], is_of_topic: bool) -> list[str]:
+def column_names(columns: Sequence[Column], is_of_topic: bool) -> list[str]:
     """Return the names in their order. Only the table of a topic, which shows intervals, has standard errors."""
     of_figure = [name for name in OF_FIGURE if is_of_topic or name != "standard_error"]
     of_benchmarks = [f"{column.slug}{name}" for column in columns for name in ("", *(f"_{one}" for one in of_figure))]
-    of_groups = [name for group in groups for name in (group["name"], f"{group['name']}_low", f"{group['name']}_high")]
     in_files = [name for name in FACTS if name not in SHOWN]
-    return [*leading_columns(is_of_topic), "hub_id", *in_files, *of_benchmarks, *of_groups]
+    return [*leading_columns(is_of_topic), "hub_id", *in_files, *of_benchmarks]
 
 
 def sort_keys(columns: Sequence[Column]) -> dict[str, Callable[[Row], float | None]]:
@@ -51,8 +47,8 @@ def sort_keys(columns: Sequence[Column]) -> dict[str, Callable[[Row], float | No
     return {column.slug: key(column) for column in columns}
 
 
-def with_values(row: Row, columns: Sequence[Column], groups: Sequence[Row]) -> Row:
-    """Return a row with the values of its figures and of their groups."""
+def with_values(row: Row, columns: Sequence[Column]) -> Row:
+    """Return a row with the values of its figures."""
     values: Row = dict(row)
     for column in columns:
         figure = row["figures"].get(column.slug)
@@ -63,10 +59,6 @@ def with_values(row: Row, columns: Sequence[Column], groups: Sequence[Row]) -> R
         facts["published"] = published.value if published else None
         values[column.slug] = figure.value if figure else None
         values |= {f"{column.slug}_{name}": facts[name] for name in OF_FIGURE}
-    for group in groups:
-        figure = _of_group(row, group)
-        for name, attribute in (("", "value"), ("_low", "low"), ("_high", "high")):
-            values[f"{group['name']}{name}"] = getattr(figure, attribute, None)
     return values
 
 
@@ -78,34 +70,6 @@ def _facts(column: Column, figure: Figure) -> Row:
         "n": figure.n or None,
         "version": ANY_VERSION if column.is_about_other_items(figure) else column.version.version,
     }
-
-
-# The groups of the main benchmark, such as its domains, each with a column.
-
-
-def group_columns(main: Column) -> tuple[str, list[Row]]:
-    """Return the dimension of the groups in words, and for each its name in the CSV, its title and its figures."""
-    part = main.part
-    usual = pages_of(main.version).default_dimensions if part == OVERALL_SLICE else [part.dimension]
-    dimension, groups = groups_of(main, usual)
-    title = labels.dimension(dimension)
-    return title[:1].lower() + title[1:], [
-        {
-            "name": labels.group_column(dimension, group),
-            "title": labels.sentence(group_title(dimension, group, {})),
-            "align": "heat number folded",
-            "of": main.slug,
-            "figures": figures,
-            "lowest": min(figure.value for figure in figures.values()),
-            "highest": max(figure.value for figure in figures.values()),
-        }
-        for group, figures in groups.items()
-    ]
-
-
-def _of_group(row: Row, group: Row) -> Figure | None:
-    figure = row["figures"].get(group["of"])
-    return group["figures"].get(figure.run) if figure else None
 
 
 # What the heads and the cells of a page show.
@@ -125,7 +89,7 @@ def heads(columns: Sequence[Column]) -> list[Row]:
     ]
 
 
-def lines(rows: Sequence[Row], columns: Sequence[Column], groups: Sequence[Row], main: Column | None) -> list[Row]:
+def lines(rows: Sequence[Row], columns: Sequence[Column], main: Column | None) -> list[Row]:
     """Return the rows of a page with their cells. Two queries, for sources and for the progress of open runs."""
     origins = _origins(rows, columns)
     waiting = (column.waiting.get(row["key"]) for row in rows for column in columns)
@@ -144,7 +108,6 @@ def lines(rows: Sequence[Row], columns: Sequence[Column], groups: Sequence[Row],
             "weights": row["key"][1],
             "href": model_address(row["hub_id"]),
             "cells": cells_of(row),
-            "groups": [{**group, **_group_cell(row, group)} for group in groups],
             "variants": [
                 {**other, "href": model_address(other["hub_id"]), "words": _variant(other, columns, main)}
                 for other in row.get("others", ())
@@ -211,20 +174,6 @@ def _apart(column: Column) -> Row:
         return {"href": address, "note": f"published, {OTHER_PARTS}"}
     anchor = "" if column.versions[0].version == ANY_VERSION else "#section-published"
     return {"href": f"{address}{anchor}", "note": f"published, {OTHER_METRIC}"}
-
-
-def _group_cell(row: Row, group: Row) -> Row:
-    """Return the figure of a group, with a shade from the lowest to the highest one of its column."""
-    figure = _of_group(row, group)
-    if figure is None:
-        return {}
-    width = group["highest"] - group["lowest"]
-    shade = round(SHADES * (figure.value - group["lowest"]) / width) if width else 0
-    return {
-        "text": f"{figure.value:.2f}",
-        "note": spelled.interval_note(figure.low, figure.high),
-        "align": f"{group['align']} heat-{shade}",
-    }
 
 
 def _variant(row: Row, columns: Sequence[Column], main: Column | None) -> str:

@@ -374,21 +374,6 @@ def test_the_tabs_of_topics_are_explained_by_a_line(client: Client, tiny: Benchm
     assert "There is no overall score" in page(client, "/?topic=all")
 
 
-def test_the_domains_of_the_main_benchmark_are_columns_with_shades(client: Client, tiny: Benchmark) -> None:
-    for hub_id, values in (("org/a", (0.2, 0.4)), ("org/b", (0.8, 0.4))):
-        run = make.run(make.model(hub_id), tiny, Run.State.FINISHED)
-        make.score(run, sum(values) / 2)
-        for domain, value in zip(("Arts", "Sports"), values, strict=True):
-            make.score(run, value, "domain", domain)
-    first, second = rows(client)
-    assert (first["model"], first["domain_arts"], second["domain_arts"]) == ("org/b", "0.80", "0.20")
-    assert re.findall(r"(heat-\d)", page(client)) == ["heat-6", "heat-0", "heat-0", "heat-0"]
-    assert models(client, "/?sort=domain_arts") == ["org/a", "org/b"]
-    row = csv_rows(client, "/")[0]
-    assert row["domain_arts"] == "0.8"
-    assert float(row["domain_arts_low"]) < 0.8 < float(row["domain_arts_high"])
-
-
 def test_variants_of_a_model_are_folded_under_the_best_of_them(client: Client, tiny: Benchmark) -> None:
     for hub_id, value in (("org/m-7b", 0.4), ("org/m-7b-Instruct", 0.5), ("org/m-13b", 0.3)):
         make.finished(tiny, value, make.model(hub_id))
