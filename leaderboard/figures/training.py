@@ -14,7 +14,6 @@ from django.db.models import Count, Q, QuerySet
 
 from leaderboard.figures.scores import OVERALL_SLICE, Slice, main_part, of_main_parts
 from leaderboard.models import Benchmark, Model, Run, Score
-from probing.analysis.accuracy import CHANCE
 from probing.analysis.paired_tests import SCORE_KEY
 from probing.analysis.steps import RELATIVE_COLUMNS, relative_to_first
 
@@ -90,14 +89,12 @@ class Percent(NamedTuple):
 class StepScore(NamedTuple):
     """The score of a series at one of its steps, also in percent of that at its first step, where that is not 0.
 
-    `above_chance` is what lies above chance in percent of what did so at the first step. The first step has no interval
-    in percent, as it is 100 by definition.
+    The first step has no interval in percent, as it is 100 by definition.
     """
 
     run: Run
     score: Score
     percent: Percent
-    above_chance: Percent
 
     @property
     def step(self) -> int:
@@ -161,7 +158,7 @@ class Trajectories:
     def __init__(self, series: Sequence[Series], main: Series, dimension: str) -> None:
         runs = [run.pk for part in series for run in part.runs]
         chosen = of_main_parts() | Q(dimension=dimension, run__in=[run.pk for run in main.runs])
-        metrics = {CHANCE, *(part.benchmark.main_metric for part in series)}
+        metrics = {part.benchmark.main_metric for part in series}
         scores = Score.objects.filter(chosen, run__in=runs, metric__in=metrics, value__isnull=False)
         by_run: dict[int, list[Score]] = {}
         for score in scores.order_by("pk"):
@@ -190,14 +187,11 @@ def _points(
         for number, part in enumerate(series)
         for run in part.runs
         for score in scores.get(run.pk, ())
-        if score.metric in (part.benchmark.main_metric, CHANCE)
+        if score.metric == part.benchmark.main_metric
     ]
-    table = _scores_table(rows)
-    percents = zip(_percents(table), _percents(table, above_chance=True), strict=True)
-    for (number, run, score), (percent, above_chance) in zip(rows, percents, strict=True):
-        if score.metric != CHANCE:
-            by_slice = points[series[number]].setdefault(Slice(score.dimension, score.group), [])
-            by_slice.append(StepScore(run, score, percent, above_chance))
+    for (number, run, score), percent in zip(rows, _percents(_scores_table(rows)), strict=True):
+        by_slice = points[series[number]].setdefault(Slice(score.dimension, score.group), [])
+        by_slice.append(StepScore(run, score, percent))
     return points
 
 
@@ -215,9 +209,9 @@ def _scores_table(rows: Sequence[tuple[int, Run, Score]]) -> pd.DataFrame:
     return pd.DataFrame(values, columns=["step", *SCORE_KEY, "value", "low", "high"])
 
 
-def _percents(table: pd.DataFrame, *, above_chance: bool = False) -> list[Percent]:
+def _percents(table: pd.DataFrame) -> list[Percent]:
     """Return the percentage of each score of a table, relative to step 0."""
-    relative = relative_to_first(table, "step", above_chance=above_chance)[RELATIVE_COLUMNS]
+    relative = relative_to_first(table, "step")[RELATIVE_COLUMNS]
     return [Percent(*(None if isnan(value) else value for value in row)) for row in relative.to_numpy().tolist()]
 
 

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.text import slugify
 
-from leaderboard.figures.scores import OVERALL_SLICE, baselines_by_group, chance_of, part_of
+from leaderboard.figures.scores import OVERALL_SLICE, chance_of, part_of
 from leaderboard.figures.training import (
     Series,
     StepScore,
@@ -17,7 +17,7 @@ from leaderboard.figures.training import (
     models_with_series,
     read_series,
 )
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.models import Benchmark, Run
 from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
 from leaderboard.probes import pages_of
 from leaderboard.probes.breakdowns import group_names
@@ -27,37 +27,25 @@ from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart, Plot, Point
 from leaderboard.ui.charts.plots import trajectories
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.spelled import figure
+from leaderboard.ui.spelled import figure_with_uncertainty
 from leaderboard.ui.visible import visible
-from probing.analysis.accuracy import CHANCE
-from probing.analysis.intervals import recovered
 from probing.errors import BadInput, ProbingError
 
 INTERVAL = ("low", "high", "cluster_low", "cluster_high")
-PERCENTAGES = tuple(f"{name}{end}" for name in ("percent", "above_chance") for end in ("", "_low", "_high"))
+PERCENTAGES = ("percent", "percent_low", "percent_high")
 POINTS = (
     *("step", "tokens", "revision", "commit", "score", *INTERVAL, *PERCENTAGES),
     *("n", "run", "model", "provenance"),
 )
 BENCHMARKS = ("step", "benchmark", "score", *PERCENTAGES, "run")
 CURVES = ("group", "step", "value", *INTERVAL, *PERCENTAGES, "n", "run")
-GROUPS = ("group", "first_step", "last_step", "first", "last", "chance", "change", "low", "high", "percent", "n")
 WITHIN = {"points": "curve", "benchmarks": "curve"}
 PAGE_SIZE = 25  # rows, as the page has several tables
 MOST_CURVES = 8  # groups that a chart shows, as many as there are markers
-LEAST_QUESTIONS = 10  # of a group whose change is called clear
 KEPT = ("benchmark", "settings", "by", "x", "relative")
-ABOVE_CHANCE = "chance"  # of the parameter `relative`: both scores are taken less chance
 LOOKS = (
     ("x", (("", "Over steps"), ("tokens", "Over tokens read"))),
-    (
-        "relative",
-        (
-            ("", "Scores"),
-            ("1", "In percent of the first point"),
-            (ABOVE_CHANCE, "Above chance, in percent of the first point"),
-        ),
-    ),
+    ("relative", (("", "Scores"), ("1", "In percent of the first point"))),
 )
 DOMAIN = "domain"  # the breakdown that is shown unless a reader chooses another
 
@@ -69,8 +57,7 @@ def training_view(request: HttpRequest, org: str, name: str) -> HttpResponse:
     training = read_training(f"{org}/{name}", request.GET)
     if training is None:
         return _no_series(request, f"{org}/{name}")
-    groups = group_rows(training)
-    files = _files(request, training, groups)
+    files = _files(request, training)
     title = f"{training.hub_id} during its training, on {training.benchmark.title}"
     details = f"benchmark version {training.benchmark.version[:12]}"
     reference = page_reference(request, f"training-{slugify(name)}", title, details)
@@ -81,7 +68,7 @@ def training_view(request: HttpRequest, org: str, name: str) -> HttpResponse:
         "name": name,
         "choices": list(dict.fromkeys(series.benchmark for series in training.all_series)),
         **_form_fields(training, request.GET),
-        **_sections(request, training, groups, files),
+        **_sections(request, training, files),
         **what_is_cited(request, reference),
     }
     return render(request, "training.html", context)
@@ -95,13 +82,13 @@ def _no_series(request: HttpRequest, hub_id: str) -> HttpResponse:
     return render(request, "problem.html", {"error": error, "title": "No series of steps"}, status=404)
 
 
-def _files(request: HttpRequest, training: "Training", groups: Sequence[Row]) -> dict[str, Table]:
+def _files(request: HttpRequest, training: "Training") -> dict[str, Table]:
     """Return the columns and the rows of each table in the order that the query string asks for."""
     tables: dict[str, Table] = {"points": (POINTS, point_rows([*training.curves, *training.others]))}
     if len(training.all_series) > 1:
         tables["benchmarks"] = (BENCHMARKS, point_rows(training.everything))
-    if groups:
-        tables |= {"curves": (CURVES, curve_rows(training, groups)), "groups": (GROUPS, groups)}
+    if training.groups:
+        tables["curves"] = (CURVES, curve_rows(training))
     return {
         name: (columns, ordered(rows, request, columns, _prefix(name), WITHIN.get(name, "")))
         for name, (columns, rows) in tables.items()
@@ -113,40 +100,33 @@ def _prefix(table: str) -> str:
     return "" if table == "points" else table
 
 
-def _sections(
-    request: HttpRequest, training: "Training", groups: Sequence[Row], files: Mapping[str, Table]
-) -> dict[str, Any]:
+def _sections(request: HttpRequest, training: "Training", files: Mapping[str, Table]) -> dict[str, Any]:
     """Return the titles of the page's sections, their tables, and their charts with notes in words."""
     metric, dimension = training.metric, labels.dimension(training.dimension).lower()
     titles = {
         "points": f"{metric} during the training",
         "benchmarks": "On every benchmark, in percent of the first point",
         "curves": f"{metric} by {dimension}",
-        "groups": f"First and last step by {dimension}",
     }
     titles = {name: title for name, title in titles.items() if name in files}
     contents = {f"section-{name}": labels.sentence(title) for name, title in titles.items()}
     if steps := step_choices(training):
         contents["section-changes"] = "Learned and forgotten"
-    percentage = training.percentage
     optional = {  # the columns that a page leaves out where its rows have no value in them
-        "points": ("tokens", "revision", "commit", percentage, "n"),
-        "benchmarks": (percentage,),
-        "curves": ("group", percentage, "n"),
-        "groups": ("chance", "percent"),
+        "points": ("tokens", "revision", "commit", "percent", "n"),
+        "benchmarks": ("percent",),
+        "curves": ("group", "percent", "n"),
     }
     pages = {name: page_of(rows, request, _prefix(name), PAGE_SIZE) for name, (_, rows) in files.items()}
     return {
-        "dimension": dimension,
         "titles": titles,
         "contents": [{"id": name, "title": title} for name, title in contents.items()],
         "pages": pages,
         "shown": {name: filled(pages[name], columns) for name, columns in optional.items() if name in files},
         "has_several_curves": len(training.curves) + len(training.others) > 1,
-        "charts": _charts(training, groups, titles),
+        "charts": _charts(training, titles),
         "steps": steps,
-        "has_curves_left_out": len(groups) > MOST_CURVES,
-        "groups": groups,
+        "has_curves_left_out": len(training.groups) > MOST_CURVES,
     }
 
 
@@ -167,8 +147,9 @@ class Training:
 
     `all_series`: those of the model on every benchmark. `curves`: those of the model here, the main one first.
     `others`: those of a second model. `everything`: the series of both on every benchmark. `dimension`: that of the
-    breakdown of the main series into `groups`, empty without one. `over_tokens` and `relative`, a value of the
-    parameter of this name, say how the series are drawn. `error` says which choice of the reader was left out, and why.
+    breakdown of the main series into `groups`, empty without one, of which those that changed most come first.
+    `over_tokens` and `is_relative` say how the series are drawn. `error` says which choice of the reader was left out,
+    and why.
     """
 
     hub_id: str
@@ -180,7 +161,7 @@ class Training:
     dimension: str
     groups: Mapping[str, Sequence[StepScore]]
     over_tokens: bool
-    relative: str
+    is_relative: bool
     error: ProbingError | None = None
 
     @property
@@ -196,11 +177,6 @@ class Training:
         """The title of the metric of all curves, with the part of the items that they are about if it is a part."""
         title = pages_of(self.benchmark).metric_label(self.benchmark.main_metric)
         return with_part(title, self.main.points[0].score) if self.main.points else title
-
-    @property
-    def percentage(self) -> str:
-        """The percentage that tables show beside the scores."""
-        return "above_chance" if self.relative == ABOVE_CHANCE else "percent"
 
     @property
     def headline(self) -> str:
@@ -268,11 +244,19 @@ def read_training(hub_id: str, query: QueryDict) -> Training | None:
     everything = [scores.overall(of, _way(of, hub_id)) for of in everywhere]
     mine, theirs = curves[: len(own)], curves[len(own) :]
     over_tokens = query.get("x") == "tokens" and all(part.has_tokens for part in series)
-    relative = query.get("relative", "") if query.get("relative") in ("1", ABOVE_CHANCE) else ""
-    groups = scores.groups()
+    groups = _most_changed_first(scores.groups())
     return Training(
-        *(hub_id, all_series, everything, mine, theirs, dimensions, dimension, groups), over_tokens, relative, error
+        *(hub_id, all_series, everything, mine, theirs, dimensions, dimension, groups),
+        over_tokens,
+        query.get("relative") == "1",
+        error,
     )
+
+
+def _most_changed_first(groups: Mapping[str, Sequence[StepScore]]) -> dict[str, Sequence[StepScore]]:
+    """Return the groups with several points."""
+    several = {group: points for group, points in groups.items() if len(points) > 1}
+    return dict(sorted(several.items(), key=lambda entry: -abs(entry[1][-1].value - entry[1][0].value)))
 
 
 def _way(series: Series, hub_id: str) -> str:
@@ -320,7 +304,6 @@ def point_rows(curves: Sequence[Series]) -> list[Row]:
 
 def _point_row(curve: str, point: StepScore) -> Row:
     run, score = point.run, point.score
-    percentages = (*point.percent, *point.above_chance)
     return {
         "curve": curve,
         "point": point,
@@ -334,7 +317,7 @@ def _point_row(curve: str, point: StepScore) -> Row:
         "benchmark": run.benchmark.name,
         "score": score.value,
         **{end: getattr(score, end) for end in INTERVAL},
-        **dict(zip(PERCENTAGES, percentages, strict=True)),
+        **dict(zip(PERCENTAGES, point.percent, strict=True)),
         "n": score.n or None,
         "run": run.pk,
         "model": run.model.hub_id,
@@ -342,52 +325,12 @@ def _point_row(curve: str, point: StepScore) -> Row:
     }
 
 
-def group_rows(training: Training) -> list[Row]:
-    """Return a row for each group with several points, those that changed most first."""
+def curve_rows(training: Training) -> list[Row]:
     titles = group_names(training.main.last, training.dimension, training.groups)
-    baselines = baselines_by_group(training.benchmark, training.dimension, list(training.groups))
-    rows = [
-        _group_row(name, titles[name], points[0], points[-1], baselines.get(name, {}).get(CHANCE))
-        for name, points in training.groups.items()
-        if len(points) > 1
-    ]
-    return sorted(rows, key=lambda row: -abs(row["change"]))
-
-
-def _group_row(name: str, title: str, first: StepScore, last: StepScore, chance: float | None) -> Row:
-    """Return the change of a group from its first to its last step.
-
-    It is clear if it rests on enough questions and its interval excludes zero. `chance`: what guessing reaches.
-    """
-    interval = interval_of_difference(last, first)
-    low, high = interval or (None, None)
-    certain = interval is not None and interval[0] * interval[1] > 0
-    return {
-        "title": title,
-        "stored_first": first.score,
-        "stored_last": last.score,
-        "as_score": Score(value=last.value - first.value, low=low, high=high),
-        "is_clear": certain and last.score.n >= LEAST_QUESTIONS,
-        "is_above_chance": chance is not None and last.score.low is not None and last.score.low > chance,
-        "group": name,
-        "first_step": first.step,
-        "last_step": last.step,
-        "first": first.value,
-        "last": last.value,
-        "chance": chance,
-        "change": last.value - first.value,
-        "low": low,
-        "high": high,
-        "percent": last.percent.value,
-        "n": last.score.n or None,
-    }
-
-
-def curve_rows(training: Training, groups: Sequence[Row]) -> list[Row]:
     return [
-        {**_point_row("", point), "group": row["group"], "title": row["title"], "value": point.score.value}
-        for row in groups
-        for point in training.groups[row["group"]]
+        {**_point_row("", point), "group": group, "title": titles[group], "value": point.score.value}
+        for group, points in training.groups.items()
+        for point in points
     ]
 
 
@@ -411,21 +354,23 @@ def _source(run: Run) -> str:
     return "measured here" if run.provenance == Run.Provenance.MEASURED else run.get_provenance_display().lower()
 
 
-def _charts(training: Training, groups: Sequence[Row], titles: Mapping[str, str]) -> dict[str, Chart]:
+def _charts(training: Training, titles: Mapping[str, str]) -> dict[str, Chart]:
     drawn = {"points": _score_chart(training)}
     if "benchmarks" in titles:
         drawn["benchmarks"] = _benchmarks_chart(training)
-    if groups:
-        drawn["curves"] = _curves_chart(training, groups)
+    if training.groups:
+        drawn["curves"] = _curves_chart(training)
     return {name: Chart(name, titles[name], *drawing) for name, drawing in drawn.items()}
 
 
 def _score_chart(training: Training) -> tuple[str, Plot]:
     curves, points = [*training.curves, *training.others], training.main.points
     part = part_of(points[0].score) if points else OVERALL_SLICE
-    chance = None if training.relative else chance_of(training.benchmark, part)
+    chance = None if training.is_relative else chance_of(training.benchmark, part)
     parts = [_in_words(curve, training.metric, with_name=len(curves) > 1) for curve in curves]
-    return " ".join(parts), _plot(training, curves, labels.within(training.metric), training.relative, chance)
+    return " ".join(parts), _plot(
+        training, curves, labels.within(training.metric), chance, is_relative=training.is_relative
+    )
 
 
 def _benchmarks_chart(training: Training) -> tuple[str, Plot]:
@@ -436,47 +381,49 @@ def _benchmarks_chart(training: Training) -> tuple[str, Plot]:
         if curve.points and curve.points[-1].percent.value is not None
     ]
     words = f"The last point has, of the first score: {'; '.join(left)}." if left else ""
-    return words, _plot(training, training.everything[:MOST_CURVES], "score", training.relative or "1")
+    return words, _plot(training, training.everything[:MOST_CURVES], "score", is_relative=True)
 
 
-def _curves_chart(training: Training, groups: Sequence[Row]) -> tuple[str, Plot]:
+def _curves_chart(training: Training) -> tuple[str, Plot]:
     """Draw the groups that changed most, without intervals."""
+    titles = group_names(training.main.last, training.dimension, training.groups)
     curves = [
-        replace(training.main, name=row["title"], points=tuple(training.groups[row["group"]]))
-        for row in groups[:MOST_CURVES]
+        replace(training.main, name=titles[group], points=tuple(points))
+        for group, points in list(training.groups.items())[:MOST_CURVES]
     ]
-    summary = groups_in_words(groups, labels.dimension(training.dimension).lower(), training.benchmark.nouns)
+    most = curves[0]
+    summary = f"{labels.sentence(most.name)} changes most: {_ends_in_words(most.points)}."
     metric = labels.within(training.metric)
-    return summary, _plot(training, curves, metric, training.relative, has_intervals=False)
+    return summary, _plot(training, curves, metric, is_relative=training.is_relative, has_intervals=False)
 
 
 def _plot(
     training: Training,
     curves: Sequence[Series],
     metric: str,
-    relative: str,
     chance: float | None = None,
     *,
+    is_relative: bool,
     has_intervals: bool = True,
 ) -> Plot:
     """Plot series over the steps or the tokens of a training; `metric`: what they show, within a sentence."""
     points = [
-        point for curve in curves for point in _plotted(curve, over_tokens=training.over_tokens, relative=relative)
+        point
+        for curve in curves
+        for point in _plotted(curve, over_tokens=training.over_tokens, is_relative=is_relative)
     ]
     if not has_intervals:
         points = [point._replace(low=None, high=None) for point in points]
     axis = ("tokens read", "%{x:.3s} tokens") if training.over_tokens else ("step of the training", "step %{x:,}")
-    ends = {"": "", ABOVE_CHANCE: " above chance, % of the first point"}
-    y_title = f"{metric}{ends.get(relative, ', % of the first point')}"
+    y_title = f"{metric}, % of the first point" if is_relative else metric
     return trajectories(points, axis, y_title, chance, [curve.name for curve in curves if not curve.is_measured])
 
 
-def _plotted(curve: Series, *, over_tokens: bool, relative: str) -> Iterator[Point]:
+def _plotted(curve: Series, *, over_tokens: bool, is_relative: bool) -> Iterator[Point]:
     """Yield the points of a line; those without a percentage are left out where percentages are drawn."""
     for point in curve.points:
         model, score = point.run.model, point.score
-        percent = point.above_chance if relative == ABOVE_CHANCE else point.percent
-        value, low, high = percent if relative else (point.value, score.low, score.high)
+        value, low, high = point.percent if is_relative else (point.value, score.low, score.high)
         if value is not None:
             x, href = (model.tokens if over_tokens else model.step), point.run.get_absolute_url()
             yield Point(model.step_in_words, value, low, high, x, curve.name, href)
@@ -487,75 +434,16 @@ def _in_words(curve: Series, metric: str, *, with_name: bool) -> str:
     return f"{labels.sentence(curve.name)}: {sentence}" if with_name else sentence
 
 
-# What the page says in sentences: where a score begins and ends, and which groups change.
-
-
-NAMED_GROUPS = 3  # in a sentence
-
-
 def headline(metric: str, points: Sequence[StepScore]) -> str:
-    """Return one or two sentences on a series of scores in a metric of this title; empty without two points."""
-    if len(points) < 2:
-        return ""
-    first, last = points[0], points[-1]
-    title = labels.sentence(metric)
-    ends = f"from {at(first)} to {at(last)}"
-    change = interval_of_difference(last, first)
-    if change is None or change[0] <= 0 <= change[1]:
-        sentence = f"{title} does not change clearly {ends}."
-    else:
-        verb, noun = ("rises", "rise") if last.value > first.value else ("falls", "fall")
-        sentence = f"{title} {verb} {ends}{_half_way(points, noun)}."
-    return " ".join(filter(None, [sentence, _peak(points)]))
+    """Return a sentence on a series of scores in a metric of this title; empty without two points.
 
-
-def at(point: StepScore) -> str:
-    """Return a score with its step, such as "0.440 at step 143,000"."""
-    return f"{figure(point.value)} at {point.run.model.step_in_words}"
-
-
-def interval_of_difference(first: StepScore, second: StepScore) -> tuple[float, float] | None:
-    """Return the 95 % interval of `first` - `second` from their own intervals, None where one has none.
-
-    Where both were asked the same questions it is wider than necessary, as their correlation is not used.
+    Whether two steps can be told apart is what their comparison says, which knows their answers.
     """
-    one, other = first.score, second.score
-    if one.low is None or one.high is None or other.low is None or other.high is None:
-        return None
-    return recovered(first.value, (one.low, one.high), second.value, (other.low, other.high))
+    return f"{labels.sentence(metric)}: {_ends_in_words(points)}." if len(points) > 1 else ""
 
 
-def _half_way(points: Sequence[StepScore], noun: str) -> str:
-    """Say by which step half of the change is reached; nothing for a series of only two points."""
-    if len(points) == 2:
-        return ""
-    first, last = points[0].value, points[-1].value
-    share = [(point.value - first) / (last - first) for point in points]
-    half = next(number for number, part in enumerate(share) if part >= 0.5)
-    if half == len(points) - 1:
-        return f"; more than half of the {noun} comes after {points[-2].run.model.step_in_words}"
-    return f"; half of the {noun} is there by {points[half].run.model.step_in_words}"
-
-
-def _peak(points: Sequence[StepScore]) -> str:
-    """Name the highest score where it is clearly above those of both ends."""
-    best = max(points, key=lambda point: point.value)
-    changes = [interval_of_difference(best, end) for end in (points[0], points[-1])]
-    is_clear = all(change is not None and change[0] > 0 for change in changes)
-    return f"It is highest with {at(best)}." if is_clear else ""
-
-
-def groups_in_words(rows: Sequence[Mapping[str, Any]], dimension: str, nouns: str) -> str:
-    """Say how many groups change clearly, and how many are above what guessing reaches in the end."""
-    clear = [row for row in rows if row["is_clear"]]
-    groups = f"of {len(rows)} groups by {dimension}"
-    if not clear:
-        sentences = [f"No change is certain {groups}: each interval includes zero or rests on few {nouns}."]
-    else:
-        ends = [f"{row['title']} (from {row['first']:.3f} to {row['last']:.3f})" for row in clear[:NAMED_GROUPS]]
-        more = f" and {len(clear) - len(ends)} more" if len(clear) > len(ends) else ""
-        sentences = [f"{len(clear)} {groups} change clearly: {', '.join(ends)}{more}."]
-    if any(row["chance"] is not None for row in rows):
-        above = sum(row["is_above_chance"] for row in rows)
-        sentences.append(f"At the last step {above} of {len(rows)} are clearly above chance.")
-    return " ".join(sentences)
+def _ends_in_words(points: Sequence[StepScore]) -> str:
+    return " and ".join(
+        f"{figure_with_uncertainty(point.value, point.score.low, point.score.high)} at {point.run.model.step_in_words}"
+        for point in (points[0], points[-1])
+    )

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from probing.analysis.accuracy import CHANCE
 from probing.analysis.breakdowns import OVERALL, members
 from probing.analysis.intervals import wilson
 from probing.analysis.paired_tests import CORRECT, SCORE_KEY, SLACK, Correctness, common_rows
@@ -45,34 +44,23 @@ class Changes(NamedTuple):
         return {change: int(numbers.get(change, 0)) for change in CHANGES}
 
 
-def relative_to_first(scores: pd.DataFrame, point: str = "revision", *, above_chance: bool = False) -> pd.DataFrame:
+def relative_to_first(scores: pd.DataFrame, point: str = "revision") -> pd.DataFrame:
     """Return tidy scores of several points with three more columns: the values in percent of the first point's.
 
     `scores`: tidy scores with a column `point` that names the point of each; the first row's is the first point.
     `percent` is 100 * value / first value (LM-PUB-QUIZ, Table 2; methods 1.6). `percent_low` and `percent_high` are the
     bounds of the value's own interval, divided in the same way, which takes the first value as exact; they are NaN at
     the first point. All three are NaN where the first point has no such score or one of 0.
-    `above_chance`: 100 * (value - chance) / (first value - chance) instead, NaN where the first value is not above
-    chance, which is the metric of this name of the same point and group, and 0 where there is none.
     """
     if scores.empty:
         return scores.reindex(columns=[*scores.columns, *RELATIVE_COLUMNS])
     is_first = scores[point] == scores[point].iloc[0]
-    counted = _less_chance(scores, point) if above_chance else scores
-    first = _values(counted[is_first], SCORE_KEY)
+    first = _values(scores[is_first], SCORE_KEY)
     divisor = np.array([first.get(key, np.nan) for key in _keys(scores, SCORE_KEY)])
-    divisor = np.where(divisor <= 0 if above_chance else divisor == 0, np.nan, divisor)
-    relative = scores.assign(**{name: 100 * counted[column].astype(float) / divisor for column, name in BOUNDS.items()})
+    divisor = np.where(divisor == 0, np.nan, divisor)
+    relative = scores.assign(**{name: 100 * scores[column].astype(float) / divisor for column, name in BOUNDS.items()})
     relative.loc[is_first, ["percent_low", "percent_high"]] = np.nan
     return relative
-
-
-def _less_chance(scores: pd.DataFrame, point: str) -> pd.DataFrame:
-    """Return the scores with values and bounds less the chance of their point and group."""
-    key = [point, "dimension", "group"]
-    by_group = _values(scores[scores["metric"] == CHANCE], key)
-    chance = np.nan_to_num([by_group.get(group, 0.0) for group in _keys(scores, key)])
-    return scores.assign(**{column: scores[column].astype(float) - chance for column in BOUNDS})
 
 
 def _values(scores: pd.DataFrame, key: Sequence[str]) -> dict[tuple[Any, ...], float]:

@@ -37,18 +37,6 @@ def test_nothing_is_relative_to_a_first_value_that_is_zero_or_missing(first: pd.
     assert np.isnan(table["percent"].iloc[1])
 
 
-def test_what_lies_above_chance_is_relative_to_what_did_so_at_first() -> None:
-    points = scores(("step0", 0.6, 0.5, 0.7), ("step1", 0.4, 0.3, 0.5))
-    chance = scores(("step0", 0.2, 0.2, 0.2), ("step1", 0.2, 0.2, 0.2)).assign(metric="chance")
-    table = relative_to_first(pd.concat([points, chance]), above_chance=True)
-    assert table["percent"].tolist()[:2] == pytest.approx([100, 50])
-    assert table[["percent_low", "percent_high"]].iloc[1].tolist() == pytest.approx([25, 75])
-    without = relative_to_first(points, above_chance=True)
-    assert without["percent"].tolist() == pytest.approx([100, 100 * 0.4 / 0.6]), "no chance is known"
-    below = relative_to_first(pd.concat([points, chance.assign(value=0.7)]), above_chance=True)
-    assert below["percent"].isna().all()
-
-
 def test_no_scores_have_no_relative_ones() -> None:
     assert "percent" in relative_to_first(scores())
 
