@@ -33,7 +33,6 @@ from leaderboard.pages.comparison_words import (
     is_certain,
     verdict,
 )
-from leaderboard.pages.favoured_answers import compared_answers
 from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, chosen_pair, pairs_of, part_in_words, switches
@@ -100,9 +99,8 @@ def _comparison_page(
     metric = pages.metric_label(runs[0].benchmark.main_metric)
     sides, groups = compared_runs(runs, comparison.differences), group_figures(comparison.differences)
     tables, files = _tables(request, sides, groups, comparison, names)
-    probe, favoured = pages.comparison_parts(runs, request.GET, pair), compared_answers(runs, request)
-    for part in (probe, favoured):
-        files |= part.get("files", {})
+    probe = pages.comparison_parts(runs, request.GET, pair)
+    files |= probe.get("files", {})
     reference = comparison_reference(request, runs)
     if file := download(request, files) or reference_file(request, reference):
         return file
@@ -121,8 +119,7 @@ def _comparison_page(
         "probe": probe,
         "switches": part_switches,
         "part": pair.title if pair else "",
-        "favoured": favoured,
-        "contents": contents(figures, has_answers=bool(len(comparison.right)), has_fold=bool(favoured)),
+        "contents": contents(figures, has_answers=bool(len(comparison.right))),
         "charts": {figure.name: figure for figure in figures},
         **what_is_cited(request, reference),
     }
@@ -143,13 +140,12 @@ def _averaged(benchmark: Benchmark, differences: Sequence[Row]) -> str:
     return labels.number_of(len(relations), "relation") if benchmark.correctness.macro else ""
 
 
-def contents(figures: Sequence[Chart], *, has_answers: bool, has_fold: bool) -> list[dict[str, str]]:
+def contents(figures: Sequence[Chart], *, has_answers: bool) -> list[dict[str, str]]:
     """Return the page's contents list: what a reader may jump to, in the order of the page."""
     titles = {"groups": "Groups", "relations": "Relations"}
     entries = {
         **{f"section-{figure.name}": titles.get(figure.name, figure.title) for figure in figures},
         **({"disagreements": "Disagreements"} if has_answers else {}),
-        **({"details": "Behind the figures"} if has_fold else {}),
         "differences": "Differences",
     }
     return [{"id": anchor, "title": title} for anchor, title in entries.items()]

@@ -1,6 +1,6 @@
-"""Which answers models favour, whatever the subject: how far off they are in each relation, and one relation's options.
+"""Which answers a model favours, whatever the subject: how far off they are in each relation, and one's options.
 
-The page of a run and that of a comparison show both; `bias` in the address names the relation.
+The page of a run shows both; `bias` in the address names the relation.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,18 +32,15 @@ from probing.analysis.bias import (
     PREDICTION_DISTANCE,
     UNIFORM_DISTANCE,
     answer_bias,
-    biases_beside,
 )
 from probing.analysis.breakdowns import BY_CULTURE, split_group
-from probing.analysis.option_scores import FULL_RUN_NEEDED, VERSIONED, all_exact
+from probing.analysis.option_scores import FULL_RUN_NEEDED, VERSIONED
 
 NAME = "bias"  # of the fold, and of the parameter that chooses a relation
 LEAST_QUESTIONS = 10  # of the relation that the lead names
 CHARTED = 10  # options of a chart; the table has all of them
 RELATIONS_ON_A_PAGE, OPTIONS_ON_A_PAGE = 5, 10
 GOLD, GENERIC_SUBJECTS = "right answers", "generic subjects"
-COMPARED_LEAD = "How far each model's answers are off in each relation, and the options of one relation side by side."
-COMPARED_TITLES = {BIAS: "answers that the models favour", GENERIC: "answers where the subject says nothing"}
 SHARES = {  # the columns of the table of options, with their titles
     "bias": "Probability",
     "low": "Least wording",
@@ -62,9 +59,6 @@ FIGURES: Mapping[str, str] = {
 }
 
 
-Figures = Mapping[str, Mapping[str, float | None]]  # of relations, by the columns of their table
-
-
 def favoured_answers(run: Run, scores: Sequence[Score], request: HttpRequest, pair: PairInLanguage | None) -> Row:
     """Return what the page of a run shows: a lead, and what it is about to a reader who asks for it.
 
@@ -80,13 +74,10 @@ def favoured_answers(run: Run, scores: Sequence[Score], request: HttpRequest, pa
     lead = _lead(scores, by_relation, titles)
     if NAME not in request.GET and request.GET.get("format") not in FORMATS:  # the answers are read from a file
         return {"lead": lead, "href": f"{link(request.GET, bias=chosen)}#{NAME}"}
-    metrics = {metric: title for metric, title in FIGURES.items() if any(metric in of for of in by_relation.values())}
-    figures = {
-        name: {metric: of[metric].value if metric in of else None for metric in metrics} | {"n": of[GOLD_DISTANCE].n}
-        for name, of in by_relation.items()
-    }
-    relations = _relations(request, "biases", titles, figures, metrics | {"n": run.benchmark.nouns.capitalize()})
-    return _shown(lead, relations, [_options(request, run, chosen, titles[chosen])])
+    relations = _relations(request, run.benchmark.nouns.capitalize(), titles, by_relation)
+    options = _options(request, run, chosen, titles[chosen])
+    files: Files = {table["name"]: table["file"] for table in (relations, options)}
+    return {"lead": lead, "relations": relations, "options": options, "files": files}
 
 
 def _by_relation(scores: Iterable[Score], pair: PairInLanguage | None) -> dict[str, dict[str, Score]]:
@@ -110,59 +101,6 @@ def _lead(scores: Iterable[Score], by_relation: Mapping[str, Mapping[str, Score]
     return f"{moved}."
 
 
-def _options(request: HttpRequest, run: Run, relation: str, relation_words: str) -> Row:
-    stored = _rows(run, relation)
-    options = answer_bias(stored).sort_values("bias", ascending=False)
-    has_generic = bool(options["generic"].notna().any())
-    marks = {"model": BIAS_KINDS[BIAS]} | ({GENERIC_SUBJECTS: BIAS_KINDS[GENERIC]} if has_generic else {})
-    shares = SHARES | ({"generic": "Generic"} if has_generic else {})
-    return _table(request, run, NAME, f"{relation_words}: favoured answers", stored, options, shares, marks)
-
-
-def compared_answers(runs: Sequence[Run], request: HttpRequest) -> Row:
-    """Return how far the answers of compared runs are off in each relation that all have, and the options of one.
-
-    Nothing where a run lacks such scores. One query.
-    """
-    by_relation: dict[str, dict[str, float | None]] = {}
-    numbers = {run.pk: f"run_{number}" for number, run in enumerate(runs, 1)}
-    scores = Score.objects.filter(run__in=runs, metric=GOLD_DISTANCE, dimension__in=("relation", VERSIONED))
-    for score in scores.order_by("pk"):
-        by_relation.setdefault(score.group, {})[numbers[score.run_id]] = score.value
-    shared = {name: figures for name, figures in by_relation.items() if len(figures) == len(runs)}
-    if not shared:
-        return {}
-    titles, chosen = answer_space_titles(runs[0], shared), _chosen(request, shared)
-    names = {numbers[run.pk]: run.name for run in runs}
-    relations = _relations(request, "compared-biases", titles, shared, names)
-    return _shown(COMPARED_LEAD, relations, compared_options(request, runs, chosen, titles[chosen]))
-
-
-def compared_options(request: HttpRequest, runs: Sequence[Run], relation: str, relation_words: str) -> list[Row]:
-    """Return the biases of compared runs in one relation, an answer space, side by side: a table of each kind.
-
-    Nothing where a run lacks the scores of all options, and no table of generic subjects where a run was asked about
-    none, or of a kind for which the runs have no options in common.
-    """
-    stored = {f"run_{number}": _rows(run, relation) for number, run in enumerate(runs, 1)}
-    if not all(len(part) and "scores" in part and all_exact(part) for part in stored.values()):
-        return []
-    biases = {column: answer_bias(rows) for column, rows in stored.items()}
-    names = {column: run.name for column, run in zip(stored, runs, strict=True)}
-    marks = {name: (column, f"{column}_low", f"{column}_high") for column, name in names.items()}
-    shares = names | {"gold": "Right"}
-    tables: list[Row] = []
-    for kind, words in COMPARED_TITLES.items():
-        options, title = biases_beside(biases, kind), f"{relation_words}: {words}"
-        if len(options):
-            first = stored["run_1"]
-            tables.append(_table(request, runs[0], f"compared-{kind}", title, first, options, shares, marks))
-    return tables
-
-
-# What a run and a comparison share: the table of relations, and that of one relation's options with its chart.
-
-
 def _chosen(request: HttpRequest, relations: Mapping[str, Any]) -> str:
     """Return the relation that the query string asks for, or the first one."""
     chosen = request.GET.get(NAME, "")
@@ -170,48 +108,43 @@ def _chosen(request: HttpRequest, relations: Mapping[str, Any]) -> str:
 
 
 def _relations(
-    request: HttpRequest, name: str, relations: Mapping[str, str], figures: Figures, titles: Mapping[str, str]
+    request: HttpRequest, nouns: str, relations: Mapping[str, str], scores: Mapping[str, Mapping[str, Score]]
 ) -> Row:
-    """Return the table of relations with a column for each of the titles; each leads to the options of its relation."""
-    columns = ["relation", *titles]
+    """Return the table of relations with a column for each metric; each leads to the options of its relation."""
+    titles = {metric: title for metric, title in FIGURES.items() if any(metric in of for of in scores.values())}
     rows: list[Row] = [
-        {**of, "relation": group, "title": relations[group], "href": f"{link(request.GET, bias=group)}#{NAME}"}
-        for group, of in figures.items()
+        {
+            **{metric: of[metric].value if metric in of else None for metric in titles},
+            "n": of[GOLD_DISTANCE].n,
+            "relation": relation,
+            "title": relations[relation],
+            "href": f"{link(request.GET, bias=relation)}#{NAME}",
+        }
+        for relation, of in scores.items()
     ]
-    page = page_of(rows, request, name, RELATIONS_ON_A_PAGE)
-    return {"name": name, "titles": titles, "page": page, "file": (columns, rows)}
+    page = page_of(rows, request, "biases", RELATIONS_ON_A_PAGE)
+    titles = titles | {"n": nouns}
+    return {"name": "biases", "titles": titles, "page": page, "file": (["relation", *titles], rows)}
 
 
-def _table(
-    request: HttpRequest,
-    run: Run,
-    name: str,
-    title: str,
-    stored: pd.DataFrame,
-    options: pd.DataFrame,
-    titles: Mapping[str, str],
-    marks: Mapping[str, tuple[str, str, str]],
-) -> Row:
-    """Return the table of options with a column for each of the titles, and its chart.
-
-    `stored`: the rows of the answer space, which has one language. `marks`: as in `_chart`.
-    """
-    named, columns = _named(options, run, stored), ["option", *titles]
-    rows = [{**row, "option": row["label"]} for row in records(named)]
+def _options(request: HttpRequest, run: Run, relation: str, relation_words: str) -> Row:
+    """Return the table of one relation's options, and its chart."""
+    stored = _rows(run, relation)
+    options = _named(answer_bias(stored).sort_values("bias", ascending=False), run, stored)
+    has_generic = bool(options["generic"].notna().any())
+    marks = {"model": BIAS_KINDS[BIAS]} | ({GENERIC_SUBJECTS: BIAS_KINDS[GENERIC]} if has_generic else {})
+    titles = SHARES | ({"generic": "Generic"} if has_generic else {})
+    rows = [{**row, "option": row["label"]} for row in records(options)]
+    title = f"{relation_words}: favoured answers"
     return {
-        "name": name,
+        "name": NAME,
         "title": title,
         "titles": titles,
         "language": str(stored["language"].iloc[0]) if "language" in stored else "",
-        "chart": _chart(run, name, title, named, marks),
-        "page": page_of(rows, request, name, OPTIONS_ON_A_PAGE),
-        "file": (columns, rows),
+        "chart": _chart(run, title, options, marks),
+        "page": page_of(rows, request, NAME, OPTIONS_ON_A_PAGE),
+        "file": (["option", *titles], rows),
     }
-
-
-def _shown(lead: str, relations: Row, options: Sequence[Row]) -> Row:
-    files: Files = {table["name"]: table["file"] for table in (relations, *options)}
-    return {"lead": lead, "relations": relations, "options": options, "files": files}
 
 
 def _rows(run: Run, relation: str) -> pd.DataFrame:
@@ -231,8 +164,8 @@ def _named(options: pd.DataFrame, run: Run, rows: pd.DataFrame) -> pd.DataFrame:
     return options.assign(label=[names[number] for number in options["option"]]) if names else options
 
 
-def _chart(run: Run, name: str, title: str, options: pd.DataFrame, marks: Mapping[str, tuple[str, str, str]]) -> Chart:
-    """Plot the options that matter most, with one mark for each model and one for the right answers.
+def _chart(run: Run, title: str, options: pd.DataFrame, marks: Mapping[str, tuple[str, str, str]]) -> Chart:
+    """Plot the options that matter most, with a mark for each kind of subject and one for the right answers.
 
     `marks`: the columns with value, least and greatest template, by the name of the mark. Points lead to the run's
     items with the option.
@@ -251,7 +184,7 @@ def _chart(run: Run, name: str, title: str, options: pd.DataFrame, marks: Mappin
         f"the most favoured option has {first[values[0]]:.2f} of the probability and is right for {first['gold']:.2f}"
     )
     part = f" The {CHARTED} most telling options." if len(options) > CHARTED else ""
-    return Chart(name, title, f"{title}: {shares} of the questions.{part}", charts.favoured(points, first["uniform"]))
+    return Chart(NAME, title, f"{title}: {shares} of the questions.{part}", charts.favoured(points, first["uniform"]))
 
 
 def _items_with(run: Run, option: str) -> str:

@@ -102,23 +102,6 @@ def bias_summary(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame.from_dict(figures, orient="index", columns=list(BIAS_METRICS))
 
 
-def biases_beside(biases: Mapping[str, pd.DataFrame], kind: str = BIAS) -> pd.DataFrame:
-    """Return the biases of several results on the same relations, one row for each option that all of them have.
-
-    `biases`: tables of `answer_bias`. `kind`: `BIAS`, or `GENERIC` for the bias with generic subjects; options without
-    it are left out.
-    Columns: `relation`, `option`, `label`, `gold`, `uniform`, then for each result `<name>`, `<name>_low` and
-    `<name>_high`.
-    """
-    keys, figures = ["relation", "option"], BIAS_KINDS[kind]
-    tables = {name: table.set_index(keys).dropna(subset=[kind]) for name, table in biases.items()}
-    first, *_ = tables.values()
-    columns = [
-        table[[*figures]].set_axis([name, f"{name}_low", f"{name}_high"], axis=1) for name, table in tables.items()
-    ]
-    return pd.concat([first[["label", "gold", "uniform"]], *columns], axis=1, join="inner").reset_index()
-
-
 def total_variation(first: Floats, second: Floats) -> float:
     """Return half the sum of the absolute differences of two distributions: 0 if they are equal, at most 1."""
     return float(np.abs(first - second).sum() / 2)

@@ -107,7 +107,7 @@ class Result:
         return labels_of(self.options, relation, index)
 
     def with_labels(self, options: pd.DataFrame) -> pd.DataFrame:
-        """Return a table of `answer_bias` or `biases_beside` of these rows with the labels of all options.
+        """Return a table of `answer_bias` of these rows with the labels of all options.
 
         The rows alone tell the labels of those only that are right or predicted in one of them, so of few in a sample.
         """

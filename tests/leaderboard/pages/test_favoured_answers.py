@@ -1,12 +1,11 @@
-"""Which answers models favour, on the pages of a run and of a comparison."""
+"""Which answers a model favours, on the page of a run."""
 
 import re
 
 import pytest
-from django.test import Client, RequestFactory
+from django.test import Client
 
 from leaderboard.models import Benchmark, Run
-from leaderboard.pages.favoured_answers import compared_options
 from leaderboard.ui import labels
 from probing.analysis.option_scores import FULL_RUN_NEEDED
 from probing.settings import Settings
@@ -51,10 +50,8 @@ def test_a_relation_can_be_chosen(client: Client, site: Site) -> None:
 def test_options_have_their_names_where_no_item_has_them_as_answer_or_prediction(
     client: Client, small: Benchmark
 ) -> None:
-    run, other = (make.probed(small, make.model(name), FakeModel(), Settings(limit=1)) for name in ("org/a", "org/b"))
+    run = make.probed(small, make.model(), FakeModel(), Settings(limit=1))
     assert {row["option"] for row in csv(client, run, "bias", "?bias=P30")} == {"Africa", "Asia", "Europe"}
-    compared = csv_rows(client, f"/compare/?m={run.pk}&m={other.pk}&bias=P30", "compared-bias")
-    assert {row["option"] for row in compared} == {"Africa", "Asia", "Europe"}
 
 
 def test_the_shares_of_options_sum_to_one(client: Client, site: Site) -> None:
@@ -78,27 +75,3 @@ def test_a_run_with_upper_bounds_says_that_it_needs_a_full_run(client: Client, s
     html = client.get(f"/runs/{run.pk}/?bias=P30").content.decode()
     assert FULL_RUN_NEEDED in html
     assert 'data-table="biases"' not in html
-
-
-def test_runs_without_the_relation_have_no_biases_to_compare(site: Site) -> None:
-    request = RequestFactory().get("/compare/")
-    assert compared_options(request, [site.first, site.second], "P17", "Country") == []
-
-
-def test_the_page_of_a_comparison_has_the_relations_and_the_options_of_a_chosen_one(client: Client, site: Site) -> None:
-    address = f"/compare/?m={site.first.pk}&m={site.second.pk}"
-    rows = csv_rows(client, address, "compared-biases")
-    assert {row["relation"] for row in rows} == {"P30", "P36"}
-    stored = site.second.scores.get(metric="bias_gold_distance", dimension="relation", group="P36").value
-    (distance,) = [float(row["run_2"]) for row in rows if row["relation"] == "P36"]
-    assert distance == pytest.approx(stored)
-    assert {row["option"] for row in csv_rows(client, f"{address}&bias=P36", "compared-bias")} == {"Oslo", "Cairo"}
-
-
-def test_compared_runs_with_generic_subjects_have_those_beside_each_other_too(client: Client, small: Benchmark) -> None:
-    settings = Settings(options={"generic_subjects": "it, the region"})
-    runs = [make.probed(small, make.model(name), FakeModel(), settings) for name in ("org/a", "org/b")]
-    address = f"/compare/?m={runs[0].pk}&m={runs[1].pk}&bias=P30"
-    rows = csv_rows(client, address, "compared-generic")
-    alone = csv(client, runs[1], "bias", "?bias=P30")
-    assert {row["option"]: row["run_2"] for row in rows} == {row["option"]: row["generic"] for row in alone}

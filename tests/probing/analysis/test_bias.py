@@ -15,10 +15,8 @@ from probing.analysis import option_scores
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.bias import (
     BIAS_COLUMNS,
-    GENERIC,
     answer_bias,
     bias_scores,
-    biases_beside,
     normalised_entropy,
     total_variation,
 )
@@ -143,18 +141,3 @@ def test_generic_subjects_have_shares_of_their_own() -> None:
     assert value(bias_scores(rows), "generic_uniform_distance") == pytest.approx(0.8 - 1 / 3)
     assert "generic_entropy" in set(bias_scores(rows)["metric"])
     assert "generic_entropy" not in set(bias_scores(ROWS)["metric"])
-
-
-def test_several_results_stand_beside_each_other_also_with_their_generic_subjects() -> None:
-    second = ROWS.assign(scores=[[0.0, 0, 0]] * 2)
-    table = biases_beside({"first": answer_bias(ROWS), "second": answer_bias(second)})
-    assert table.columns.tolist() == [
-        *("relation", "option", "label", "gold", "uniform"),
-        *("first", "first_low", "first_high", "second", "second_low", "second_high"),
-    ]
-    assert table["first"].tolist() == pytest.approx([0.6, 0.15, 0.25])
-    assert table["second"].tolist() == pytest.approx([1 / 3] * 3)
-    first, second = (ROWS.assign(generic=[shares] * 2) for shares in ([0.8, 0.1, 0.1], [0.2, 0.5, 0.3]))
-    table = biases_beside({"first": answer_bias(first), "second": answer_bias(second)}, GENERIC)
-    assert table[["first", "second"]].to_numpy().tolist() == [[0.8, 0.2], [0.1, 0.5], [0.1, 0.3]]
-    assert biases_beside({"first": answer_bias(first), "second": answer_bias(ROWS)}, GENERIC).empty
