@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from django.utils.text import slugify
-
-from leaderboard.models import Benchmark, Entry, Run, Score
+from leaderboard.models import Entry, Run, Score
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import variant_in_words, with_part
 from leaderboard.probes.probe_pages import ProbePages
-from leaderboard.ui import labels, spelled
+from leaderboard.ui import spelled
 from leaderboard.ui.labels import within
 from leaderboard.ui.spelled import figure, interval_note
 from leaderboard.ui.visible import visible
@@ -91,28 +89,10 @@ def run_reference(run: Run, pages: ProbePages, score: Score, address: str) -> Re
     )
 
 
-def model_reference(name: str, figures: Sequence[tuple[Entry, Score]], address: str, accessed: date) -> Reference:
-    """Return how the page of a model is cited: its figures with their runs, as long as these are few."""
-    listed = [_figure_of_run(run, score) for run, score in figures[:MOST_FIGURES]]
-    more = len(figures) - len(listed)
-    return Reference(
-        key=f"clozeboard-model-{slugify(name.replace('/', ' '))}",
-        title=f"{name}: figures by benchmark",
-        details="; ".join([*listed, *([f"and {more} more"] if more else [])]),
-        address=address,
-        accessed=accessed,
-    )
-
-
-def benchmark_reference(benchmark: Benchmark, models: int, address: str, accessed: date) -> Reference:
-    """Return how the standings of a benchmark are cited."""
-    return Reference(
-        key=f"clozeboard-benchmark-{slugify(benchmark.name.replace(':', ' '))}",
-        title=f"Standings on {benchmark.title}",
-        details=f"{labels.number_of(models, 'run')}; benchmark version {benchmark.version[:12]}",
-        address=address,
-        accessed=accessed,
-    )
+def listed(figures: Sequence[tuple[Entry, Score]]) -> str:
+    """Return the figures of a model with their runs, as long as these are few."""
+    more = [f"and {len(figures) - MOST_FIGURES} more"] if len(figures) > MOST_FIGURES else []
+    return "; ".join([*(_figure_of_run(run, score) for run, score in figures[:MOST_FIGURES]), *more])
 
 
 def _latex(text: str) -> str:

@@ -6,9 +6,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, render
-from django.utils import timezone
+from django.utils.text import slugify
 
-from leaderboard.exports.references import benchmark_reference
 from leaderboard.figures.outcomes import ALL_RIGHT, NONE_RIGHT
 from leaderboard.figures.ranks import shown_difference
 from leaderboard.figures.runs import ANY_VERSION, benchmarks, printed_on
@@ -23,7 +22,7 @@ from leaderboard.pages.benchmark_sections import (
     relations_table,
 )
 from leaderboard.pages.explorer import models_explorer
-from leaderboard.pages.rendering import page_address, reference_file, what_is_cited
+from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
 from leaderboard.pages.standings_table import column_choices, models_table, offered_slices, read_filter
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import TOPICS, counts, description, sentence_about, topic_of, topic_order
@@ -74,7 +73,9 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     files |= {"breakdown": explorer["file"]} if explorer else {}
     for shown in of_probe.values():
         files = {**files, **shown.get("files", {})}
-    reference = benchmark_reference(benchmark, len(models["standings"]), page_address(request), timezone.now().date())
+    key, runs = f"benchmark-{slugify(benchmark.name.replace(':', ' '))}", len(models["standings"])
+    details = f"{labels.number_of(runs, 'run')}; benchmark version {benchmark.version[:12]}"
+    reference = page_reference(request, key, f"Standings on {benchmark.title}", details)
     if file := download(request, files) or reference_file(request, reference):
         return file
     context = {

@@ -7,14 +7,15 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.cache import patch_cache_control
+from django.utils.text import slugify
 
-from leaderboard.exports.references import Reference, model_reference
+from leaderboard.exports.references import Reference, listed
 from leaderboard.figures.profiles import medians, profile
 from leaderboard.figures.runs import OPEN, model_printed, model_runs, model_versions
 from leaderboard.figures.scores import PART_SETTINGS, Group, breakdowns, main_scores, scores_of
 from leaderboard.figures.training import Series, series_of
 from leaderboard.models import Benchmark, Entry, FormerName, Model, PrintedRow, Run, Score
-from leaderboard.pages.rendering import LIVE_SECONDS, page_address, reference_file, what_is_cited
+from leaderboard.pages.rendering import LIVE_SECONDS, page_reference, reference_file, what_is_cited
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import topic_of, topic_order
 from leaderboard.probes.breakdowns import group_href
@@ -102,8 +103,9 @@ def _files(request: HttpRequest, rows: Mapping[str, list[Row]]) -> dict[str, tup
 def _reference(request: HttpRequest, model: Model, scores: Sequence[tuple[Entry, Score]]) -> Reference | None:
     """Return how the page is cited; None without a figure."""
     figures = [(run, score) for run, score in scores if score.value is not None]
-    name, today = model.printed_name or model.hub_id, timezone.now().date()
-    return model_reference(name, figures, page_address(request), today) if figures else None
+    name = model.printed_name or model.hub_id
+    key = f"model-{slugify(name.replace('/', ' '))}"
+    return page_reference(request, key, f"{name}: figures by benchmark", listed(figures)) if figures else None
 
 
 def _under_its_present_name(hub_id: str) -> HttpResponseBase:
