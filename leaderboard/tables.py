@@ -15,15 +15,13 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 
 from leaderboard.models import Score
-from leaderboard.ui.links import page_number
 from leaderboard.ui.spelled import Raw
-from leaderboard.ui.table_files import csv_lines, file_name, json_array
+from leaderboard.ui.table_files import rows_response, wants_file
 
 Row = dict[str, Any]
 File = tuple[Sequence[str], Sequence[Row]]  # the columns and rows of a table
 Files = Mapping[str, File]  # by the name of a table
 ItemT = TypeVar("ItemT")
-FORMATS = ("csv", "json")
 PAGE_SIZE = 50
 MISSING = (None, "")
 INTERVAL = ("value", "low", "high", "cluster_low", "cluster_high")  # the columns of a score
@@ -85,14 +83,13 @@ def _missing_last(rows: Sequence[Row], key: Callable[[Row], Any], descending: bo
 
 
 def page_of(rows: Sequence[ItemT], request: HttpRequest, prefix: str = "", size: int = PAGE_SIZE) -> Page[ItemT]:
-    """Return the page that the query string asks for: the first without a number, the last where it asks for more."""
+    """Return the page that the query string asks for: the first without a number, the last where there is none such."""
     return page_in(rows, request.GET, prefix, size)
 
 
 def page_in(rows: Sequence[ItemT], query: QueryDict, prefix: str, size: int = PAGE_SIZE) -> Page[ItemT]:
     """Return the page of rows that a query string asks for (`page_of`)."""
-    number = page_number(query.get(parameter("page", prefix), ""), len(rows), size)
-    return Paginator(rows, size).page(number)
+    return Paginator(rows, size).get_page(query.get(parameter("page", prefix)))
 
 
 def filled(rows: Sequence[Row], columns: Iterable[str]) -> set[str]:
@@ -105,7 +102,7 @@ def download(request: HttpRequest, tables: Files) -> HttpResponse | None:
 
     None: the query string asks for the page.
     """
-    if request.GET.get("format") not in FORMATS:
+    if not wants_file(request):
         return None
     name = request.GET.get("table") or next(iter(tables))
     if name not in tables:
@@ -113,10 +110,8 @@ def download(request: HttpRequest, tables: Files) -> HttpResponse | None:
         return HttpResponse(f"There is no table {name!r} here. Tables of this page: {names}.\n", "text/plain", 404)
     columns, rows = tables[name]
     values = ([written(row[column]) for column in columns] for row in rows)
-    if request.GET["format"] == "json":
-        return HttpResponse("".join(json_array(columns, values)), "application/json")
-    headers = {"Content-Disposition": f'attachment; filename="{file_name(request, name)}.csv"'}
-    return HttpResponse("".join(csv_lines(columns, values)), "text/csv; charset=utf-8", headers=headers)
+    file = rows_response(columns, values, request, name)
+    return HttpResponse(file.getvalue(), headers=file.headers)  # complete, so that it can be kept
 
 
 def figures_of(score: Score | None, name: str = "") -> Row:

@@ -47,10 +47,11 @@ from leaderboard.probes.wording import (
     sentences,
     several_answers,
 )
-from leaderboard.tables import FORMATS, download, filled, ordered, page_of
+from leaderboard.tables import download, filled, ordered, page_of
 from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.links import PageLink, link
+from leaderboard.ui.table_files import wants_file
 from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS
 from probing.errors import ProbingError
 from probing.probes import probe_named
@@ -360,7 +361,7 @@ def _disagreements(request: HttpRequest, sides: Sequence[Side], comparison: Comp
     )
     answers = disagreements(comparison, pattern)
     page, shown = page_of(answers, request, "disagreements", DISAGREEMENTS_PER_PAGE), answers
-    if request.GET.get("format") not in FORMATS or "disagreements-page" in request.GET:
+    if not wants_file(request) or "disagreements-page" in request.GET:
         shown = list(page)
     elif request.GET.get("table") != "disagreements":  # it is another file, for which no answer is read
         shown = []

@@ -16,10 +16,11 @@ from leaderboard.figures.comparisons import records
 from leaderboard.models import Run, Score
 from leaderboard.probes.breakdowns import answer_space_titles
 from leaderboard.probes.culture.pairs import PairInLanguage
-from leaderboard.tables import FORMATS, Files, Row, page_of
+from leaderboard.tables import Files, Row, page_of
 from leaderboard.ui import charts
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.links import link
+from leaderboard.ui.table_files import wants_file
 from probing.analysis.bias import (
     BIAS,
     BIAS_KINDS,
@@ -72,7 +73,7 @@ def favoured_answers(run: Run, scores: Sequence[Score], request: HttpRequest, pa
         return {}
     titles, chosen = answer_space_titles(run, by_relation), _chosen(request, by_relation)
     lead = _lead(scores, by_relation, titles)
-    if NAME not in request.GET and request.GET.get("format") not in FORMATS:  # the answers are read from a file
+    if NAME not in request.GET and not wants_file(request):  # the answers are read from a file
         return {"lead": lead, "href": f"{link(request.GET, bias=chosen)}#{NAME}"}
     relations = _relations(request, run.benchmark.nouns.capitalize(), titles, by_relation)
     options = _options(request, run, chosen, titles[chosen])

@@ -135,7 +135,7 @@ def _file(request: HttpRequest, run: Run, numbers: Sequence[int], values: Column
     stored = item_columns.exported(values)
     names = [LABELS.get(name, name) for name in stored]
     ends = [[value for name in stored for value in values[name] if isinstance(value, str)]]
-    response = rows_response(names, _values(run, chosen, stored), request, ends)
+    response = rows_response(names, _values(run, chosen, stored), request, sample=ends)
     response["ETag"] = _etag(run, request.GET.urlencode(), *names)
     return response
 

@@ -20,8 +20,9 @@ from leaderboard.models import Benchmark
 from leaderboard.models.benchmark import named
 from leaderboard.probes import pages_of
 from leaderboard.probes.wording import STATEMENT, relation_name, tag_text, usual_sentence
-from leaderboard.tables import FORMATS, Row, download, filled, page_of
+from leaderboard.tables import Row, download, filled, page_of
 from leaderboard.ui import labels
+from leaderboard.ui.table_files import wants_file
 from probing.benchmark import TRUTH_VALUES, Relation
 from probing.errors import ProbingError
 
@@ -65,7 +66,7 @@ def questions_view(request: HttpRequest, name: str) -> HttpResponse:
     except ProbingError as error:
         return question_missing(request, benchmark, error)
     page = page_of(chosen, request)
-    is_whole_file = request.GET.get("format") in FORMATS and "page" not in request.GET
+    is_whole_file = wants_file(request) and "page" not in request.GET
     rows = [_question_row(benchmark, question) for question in (chosen if is_whole_file else page)]
     columns = question_columns(benchmark, judged)
     if file := download(request, {"questions": (columns, rows)}):

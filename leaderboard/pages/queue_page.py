@@ -23,8 +23,9 @@ from leaderboard.operations import site_state
 from leaderboard.pages.rendering import LIVE_SECONDS
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import with_part
-from leaderboard.tables import FORMATS, Files, download, filled, ordered, page_of
+from leaderboard.tables import Files, download, filled, ordered, page_of
 from leaderboard.ui import labels, spelled
+from leaderboard.ui.table_files import wants_file
 
 MOST_WAITING = 10**6  # runs; more than any site lets wait
 
@@ -38,7 +39,7 @@ WORKERS = ("worker", "queues", "device", "runs", "seen")
 
 def queue_view(request: HttpRequest) -> HttpResponseBase:
     now = timezone.now()
-    is_file = request.GET.get("format") in FORMATS
+    is_file = wants_file(request)
     line = queue(0, MOST_WAITING) if is_file else _page_of_line(request)
     working, waiting = open_runs(line["working"]), open_runs(line["waiting"])
     finished, failed = _finished(list(recent_results(now))), [_failed(run) for run in recent_failures(now)]

@@ -36,9 +36,10 @@ from leaderboard.pages.search_page import gone
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, chosen_pair, pairs_of, switches
 from leaderboard.probes.wording import group_title, relation_names
-from leaderboard.tables import FORMATS, Files, Row, download, page_of
+from leaderboard.tables import Files, Row, download, page_of
 from leaderboard.ui import labels, spelled
 from leaderboard.ui.spelled import uncertainty
+from leaderboard.ui.table_files import wants_file
 from probing.analysis.accuracy import BASELINES, CHANCE, MAJORITY, TIES, ties_in_words
 from probing.analysis.confidence import CALIBRATION_ERROR, MAX_SOFTMAX
 from probing.analysis.details import DETAIL_METRICS
@@ -145,7 +146,7 @@ def _explored(request: HttpRequest, run: Run, scores: Sequence[Score], breakdown
 
 def _wordings(run: Run, request: HttpRequest, scores: Sequence[Score], chosen: Row) -> Files:
     """Return what depends on the wording, which stands below the breakdown by wording and is a file at any address."""
-    is_wanted = chosen.get("by") == "template" or request.GET.get("format") in FORMATS
+    is_wanted = chosen.get("by") == "template" or wants_file(request)
     if not (run.artefact and is_wanted and wording_in_words(scores)):
         return {}
     return {"wordings": by_wording(run), "flips": changing_answers(run)}

@@ -39,9 +39,10 @@ from leaderboard.probes.culture.pairs import (
 )
 from leaderboard.probes.culture.sides import GAP
 from leaderboard.probes.wording import group_title, read_relations, relation_name
-from leaderboard.tables import FORMATS, filled, ordered, page_of, sorting
+from leaderboard.tables import filled, ordered, page_of, sorting
 from leaderboard.ui import labels, spelled
 from leaderboard.ui.labels import MEASURED, PUBLISHED
+from leaderboard.ui.table_files import wants_file
 from probing.benchmark import Relation
 
 ENDS = ("low", "high", "cluster_low", "cluster_high")
@@ -89,7 +90,7 @@ def models_table(
     everything = standings(filters, figures, runs)
     passing = narrowed(everything, filters, figures)
     columns, rows = csv_columns(passing, filters, pair), table_rows(passing, filters, pair)
-    if request.GET.get("format") in FORMATS or sorting(request.GET)[0] == "settings":
+    if wants_file(request) or sorting(request.GET)[0] == "settings":
         add_settings(rows)
     rows = ordered(rows, request, columns, within="within", keys={"rank": lambda row: row["standing"]["rank"]})
     page = page_of(rows, request)

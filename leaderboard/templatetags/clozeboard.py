@@ -114,7 +114,7 @@ def table(
         "main": main,
         "folded": folded,
         "total": page.paginator.count if page else len(rows),
-        "pages": page_links(query, word, page.paginator.count, page.paginator.per_page) if page else [],
+        "pages": page_links(query, word, page) if page else [],
         "csv": link(query, **{"format": "csv", "table": name, **({} if file_of_page else {word: None})}),
         "sort_links": sort_links,
     }

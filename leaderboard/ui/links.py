@@ -1,8 +1,8 @@
 """Links to the same page with other parameters in its query string, and those between the pages of a list."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.core.paginator import Paginator
+from django.core.paginator import Page
 from django.http import QueryDict
 from django.urls import reverse
 
@@ -18,35 +18,20 @@ class PageLink(NamedTuple):
     current: bool = False
 
 
-def page_number(text: str, rows: int, size: int) -> int:
-    """Return the number of the page that a query string asks for.
-
-    Text that is not a number and numbers below 1 ask for the first page, numbers above the last page for the last.
-    """
-    paginator = Paginator(range(rows), size)
-    try:
-        return min(max(int(text), 1), paginator.num_pages)
-    except ValueError:
-        return 1
-
-
-def page_links(query: QueryDict, parameter: str, rows: int, size: int) -> list[PageLink]:
-    """Return links to the first, the last and the pages around the current one, with an ellipsis for pages left out.
+def page_links(query: QueryDict, parameter: str, page: Page[Any]) -> list[PageLink]:
+    """Return links to the first, the last and the pages around this one, with an ellipsis for pages left out.
 
     A single page needs no links.
     """
-    paginator = Paginator(range(rows), size)
-    if paginator.num_pages == 1:
+    if not page.has_other_pages():
         return []
-    current = page_number(query.get(parameter, ""), rows, size)
-    pages = paginator.get_elided_page_range(current, on_each_side=NEIGHBOURS, on_ends=1)
-    return [_page_link(query, parameter, page, current) for page in pages]
-
-
-def _page_link(query: QueryDict, parameter: str, page: str | int, current: int) -> PageLink:
-    if not isinstance(page, int):  # the ellipsis
-        return PageLink(str(page), "")
-    return PageLink(str(page), link(query, **{parameter: str(page)}), page == current)
+    numbers = page.paginator.get_elided_page_range(page.number, on_each_side=NEIGHBOURS, on_ends=1)
+    return [
+        PageLink(str(number), link(query, **{parameter: str(number)}), number == page.number)
+        if isinstance(number, int)
+        else PageLink(str(number), "")  # the ellipsis
+        for number in numbers
+    ]
 
 
 def link(query: QueryDict, **changes: str | None) -> str:

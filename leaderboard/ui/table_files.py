@@ -22,12 +22,16 @@ LAST_LATIN = "\u024f"  # the end of Unicode's block Latin Extended-B
 
 
 def rows_response(
-    header: Sequence[str], rows: Iterable[Sequence[Raw]], request: HttpRequest, sample: Iterable[Sequence[Raw]] = ()
+    header: Sequence[str],
+    rows: Iterable[Sequence[Raw]],
+    request: HttpRequest,
+    table: str = "",
+    sample: Iterable[Sequence[Raw]] = (),
 ) -> StreamingHttpResponse:
-    """Stream the rows of a page in the format that the request names; see `csv_lines` for `sample`."""
+    """Stream the rows of a page's table in the format that the request names; see `csv_lines` for `sample`."""
     if request.GET.get("format") == "json":
         return StreamingHttpResponse(json_array(header, rows), content_type=JSON)
-    return StreamingHttpResponse(csv_lines(header, rows, sample), headers=_csv_headers(request))
+    return StreamingHttpResponse(csv_lines(header, rows, sample), headers=_csv_headers(request, table))
 
 
 def json_lines(rows: Iterable[object], name: str) -> StreamingHttpResponse:
@@ -105,13 +109,8 @@ def _json_lines(rows: Iterable[object]) -> Iterator[str]:
         yield text
 
 
-def file_name(request: HttpRequest, table: str = "") -> str:
-    """Return a name that says what a download is: the page, then the table; without an ending."""
+def _csv_headers(request: HttpRequest, table: str) -> dict[str, str]:
+    """Return the headers of a download, whose name says what it is: the page, then the table."""
     words = [slugify(part) for part in ["clozeboard", *request.path.split("/"), table]]
-    return "-".join(word for position, word in enumerate(words) if word and word not in words[:position])
-
-
-def _csv_headers(request: HttpRequest, table: str = "") -> dict[str, str]:
-    """Return the headers of a download."""
-    name = f"{file_name(request, table)}.csv"
-    return {"Content-Type": "text/csv; charset=utf-8", "Content-Disposition": f'attachment; filename="{name}"'}
+    name = "-".join(word for position, word in enumerate(words) if word and word not in words[:position])
+    return {"Content-Type": "text/csv; charset=utf-8", "Content-Disposition": f'attachment; filename="{name}.csv"'}

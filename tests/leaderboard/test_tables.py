@@ -69,9 +69,9 @@ def test_a_table_beside_the_main_one_has_parameters_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "first"), [("", 0), ("page=2", 2), ("page=99", 4), ("page=0", 0), ("page=-3", 0), ("page=x", 0)]
+    ("query", "first"), [("", 0), ("page=2", 2), ("page=99", 4), ("page=0", 4), ("page=-3", 4), ("page=x", 0)]
 )
-def test_a_page_that_does_not_exist_is_the_nearest_one(query: str, first: int) -> None:
+def test_a_page_that_does_not_exist_is_the_last_and_other_text_the_first(query: str, first: int) -> None:
     assert page_of(ROWS, request_for(query), size=2)[0] == ROWS[first]
 
 

@@ -1,7 +1,5 @@
 """/compare/ : by run or by model, two to eight of them, what cannot be compared, and what was found."""
 
-import re
-
 import numpy as np
 import pytest
 from django.test import Client

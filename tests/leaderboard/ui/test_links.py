@@ -1,22 +1,25 @@
 """Links of pages: numbers of pages, and addresses that keep what was chosen."""
 
 import pytest
+from django.core.paginator import Paginator
 from django.http import QueryDict
 
-from leaderboard.ui.links import link, page_links, page_number
+from leaderboard.tables import page_in
+from leaderboard.ui.links import link, page_links
 
 
 @pytest.mark.parametrize(
     ("text", "page"),
-    [("", 1), ("1", 1), ("2", 2), ("3", 3), ("4", 3), ("9" * 5000, 1), ("two", 1), ("1.5", 1), ("0", 1), ("-1", 1)],
+    [("", 1), ("1", 1), ("2", 2), ("3", 3), ("4", 3), ("9" * 5000, 1), ("two", 1), ("1.5", 1), ("0", 3), ("-1", 3)],
 )
-def test_a_number_above_the_last_page_is_the_last_and_any_other_text_is_the_first(text: str, page: int) -> None:
-    assert page_number(text, 5, 2) == page
+def test_a_number_without_a_page_is_the_last_and_any_other_text_is_the_first(text: str, page: int) -> None:
+    assert page_in(range(5), QueryDict(f"page={text}"), "", 2).number == page
 
 
 def test_an_empty_list_has_one_page() -> None:
-    assert page_number("7", 0, 50) == 1
-    assert page_links(QueryDict(), "page", 0, 50) == []
+    page = page_in([], QueryDict("page=7"), "")
+    assert page.number == 1
+    assert page_links(QueryDict(), "page", page) == []
 
 
 @pytest.mark.parametrize(
@@ -35,12 +38,12 @@ def test_an_empty_list_has_one_page() -> None:
     ],
 )
 def test_page_links_leave_out_two_pages_or_more(pages: int, current: int, titles: str) -> None:
-    links = page_links(QueryDict(f"page={current}"), "page", pages * 10, 10)
+    links = page_links(QueryDict(), "page", Paginator(range(pages * 10), 10).page(current))
     assert " ".join(f"[{link.title}]" if link.current else link.title for link in links) == titles
 
 
 def test_page_links_keep_the_rest_of_the_query_string_and_an_ellipsis_links_nowhere() -> None:
-    links = page_links(QueryDict("kind=causal&models-page=9"), "models-page", 200, 10)
+    links = page_links(QueryDict("kind=causal&models-page=9"), "models-page", Paginator(range(200), 10).page(9))
     assert links[0] == ("1", "?kind=causal&models-page=1", False)
     assert links[1] == ("…", "", False)
 
