@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pandas as pd
 from django.db.models import Count, Q, QuerySet
 
-from leaderboard.figures.scores import OVERALL_SLICE, Slice, main_part, of_main_parts
+from leaderboard.figures.scores import OVERALL_SLICE, Slice, main_part, of_main_parts, part_of
 from leaderboard.models import Benchmark, Model, Run, Score
 from probing.analysis.paired_tests import SCORE_KEY
 from probing.analysis.steps import RELATIVE_COLUMNS, relative_to_first
@@ -20,7 +20,6 @@ from probing.analysis.steps import RELATIVE_COLUMNS, relative_to_first
 # Large fields of a run that no page of a series shows.
 UNUSED = ("provenance_record", "message", "next_step", "traceback", "log")
 FEWEST = 2  # steps that make a series
-MOST_OFFERED = 200  # models with a series that a page offers for comparison
 
 
 @dataclass(frozen=True)
@@ -144,55 +143,34 @@ def is_part_of_series(run: Run) -> bool:
     return any(run in series.runs for series in read_series([run.model.hub_id], run.benchmark))
 
 
-def models_with_series(benchmark: Benchmark, besides: str) -> list[str]:
-    """Return the ids of other models that were measured on a benchmark at several steps. One query."""
-    runs = Run.objects.filter(benchmark=benchmark, state=Run.State.FINISHED, model__step__isnull=False)
-    steps = runs.exclude(model__hub_id=besides).order_by().values("model__hub_id", "settings_digest")
-    trained = steps.annotate(steps=Count("model__step", distinct=True)).filter(steps__gte=FEWEST)
-    return list(trained.order_by("model__hub_id").values_list("model__hub_id", flat=True).distinct()[:MOST_OFFERED])
+def read_points(series: Sequence[Series], main: Series, dimension: str) -> dict[Series, dict[Slice, list[StepScore]]]:
+    """Return the scores of series in their main metrics by slice, and those of one of them by a dimension. One query.
 
-
-class Trajectories:
-    """The scores of several series in their main metrics, and those of one of them by a dimension. One query."""
-
-    def __init__(self, series: Sequence[Series], main: Series, dimension: str) -> None:
-        runs = [run.pk for part in series for run in part.runs]
-        chosen = of_main_parts() | Q(dimension=dimension, run__in=[run.pk for run in main.runs])
-        metrics = {part.benchmark.main_metric for part in series}
-        scores = Score.objects.filter(chosen, run__in=runs, metric__in=metrics, value__isnull=False)
-        by_run: dict[int, list[Score]] = {}
-        for score in scores.order_by("pk"):
-            by_run.setdefault(score.run_id, []).append(score)
-        self._points = _points(series, by_run)
-        self._main, self._dimension = main, dimension
-
-    def overall(self, series: Series, name: str) -> Series:
-        """Return a series with a name, and with the scores that stand for its runs, step by step."""
-        points = self._points[series]
-        return replace(series, name=name, points=tuple(points.get(main_part(points), ())))
-
-    def groups(self) -> dict[str, list[StepScore]]:
-        """Return the scores of the main series in each group of the dimension, step by step, in stored order."""
-        slices = self._points[self._main].items()
-        return {part.group: points for part, points in slices if part.dimension == self._dimension}
-
-
-def _points(
-    series: Sequence[Series], scores: Mapping[int, Sequence[Score]]
-) -> dict[Series, dict[Slice, list[StepScore]]]:
-    """Return the scores of each series by dimension and group, with percentages of those at its first step."""
+    They come step by step, with percentages of those at the first step of each series.
+    """
+    runs = [run.pk for part in series for run in part.runs]
+    chosen = of_main_parts() | Q(dimension=dimension, run__in=[run.pk for run in main.runs])
+    metrics = {part.benchmark.main_metric for part in series}
+    scores = Score.objects.filter(chosen, run__in=runs, metric__in=metrics, value__isnull=False)
+    by_run: dict[int, list[Score]] = {}
+    for score in scores.order_by("pk"):
+        by_run.setdefault(score.run_id, []).append(score)
     points: dict[Series, dict[Slice, list[StepScore]]] = {part: {} for part in series}
     rows = [
         (number, run, score)
         for number, part in enumerate(series)
         for run in part.runs
-        for score in scores.get(run.pk, ())
+        for score in by_run.get(run.pk, ())
         if score.metric == part.benchmark.main_metric
     ]
     for (number, run, score), percent in zip(rows, _percents(_scores_table(rows)), strict=True):
-        by_slice = points[series[number]].setdefault(Slice(score.dimension, score.group), [])
-        by_slice.append(StepScore(run, score, percent))
+        points[series[number]].setdefault(part_of(score), []).append(StepScore(run, score, percent))
     return points
+
+
+def with_points(series: Series, name: str, points: Mapping[Slice, Sequence[StepScore]]) -> Series:
+    """Return a series with a name, and with the scores that stand for its runs, step by step."""
+    return replace(series, name=name, points=tuple(points.get(main_part(points), ())))
 
 
 def _scores_table(rows: Sequence[tuple[int, Run, Score]]) -> pd.DataFrame:

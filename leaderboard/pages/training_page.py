@@ -12,10 +12,10 @@ from leaderboard.figures.scores import OVERALL_SLICE, chance_of, part_of
 from leaderboard.figures.training import (
     Series,
     StepScore,
-    Trajectories,
     dimensions_of,
-    models_with_series,
+    read_points,
     read_series,
+    with_points,
 )
 from leaderboard.models import Benchmark, Run
 from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
@@ -29,7 +29,7 @@ from leaderboard.ui.charts.plots import trajectories
 from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.spelled import figure_with_uncertainty
 from leaderboard.ui.visible import visible
-from probing.errors import BadInput, ProbingError
+from probing.errors import BadInput
 
 INTERVAL = ("low", "high", "cluster_low", "cluster_high")
 PERCENTAGES = ("percent", "percent_low", "percent_high")
@@ -42,7 +42,6 @@ CURVES = ("group", "step", "value", *INTERVAL, *PERCENTAGES, "n", "run")
 WITHIN = {"points": "curve", "benchmarks": "curve"}
 PAGE_SIZE = 25  # rows, as the page has several tables
 MOST_CURVES = 8  # groups that a chart shows, as many as there are markers
-KEPT = ("benchmark", "settings", "by", "x", "relative")
 LOOKS = (
     ("x", (("", "Over steps"), ("tokens", "Over tokens read"))),
     ("relative", (("", "Scores"), ("1", "In percent of the first point"))),
@@ -66,8 +65,9 @@ def training_view(request: HttpRequest, org: str, name: str) -> HttpResponse:
     context = {
         "training": training,
         "name": name,
-        "choices": list(dict.fromkeys(series.benchmark for series in training.all_series)),
-        **_form_fields(training, request.GET),
+        "choices": list(dict.fromkeys(series.benchmark for series in training.everything)),
+        "switches": switches(training, request.GET),
+        "dimensions": dimension_links(training, request.GET),
         **_sections(request, training, files),
         **what_is_cited(request, reference),
     }
@@ -84,8 +84,8 @@ def _no_series(request: HttpRequest, hub_id: str) -> HttpResponse:
 
 def _files(request: HttpRequest, training: "Training") -> dict[str, Table]:
     """Return the columns and the rows of each table in the order that the query string asks for."""
-    tables: dict[str, Table] = {"points": (POINTS, point_rows([*training.curves, *training.others]))}
-    if len(training.all_series) > 1:
+    tables: dict[str, Table] = {"points": (POINTS, point_rows(training.curves))}
+    if len(training.everything) > 1:
         tables["benchmarks"] = (BENCHMARKS, point_rows(training.everything))
     if training.groups:
         tables["curves"] = (CURVES, curve_rows(training))
@@ -123,21 +123,10 @@ def _sections(request: HttpRequest, training: "Training", files: Mapping[str, Ta
         "contents": [{"id": name, "title": title} for name, title in contents.items()],
         "pages": pages,
         "shown": {name: filled(pages[name], columns) for name, columns in optional.items() if name in files},
-        "has_several_curves": len(training.curves) + len(training.others) > 1,
+        "has_several_curves": len(training.curves) > 1,
         "charts": _charts(training, titles),
         "steps": steps,
         "has_curves_left_out": len(training.groups) > MOST_CURVES,
-    }
-
-
-def _form_fields(training: "Training", query: QueryDict) -> dict[str, Any]:
-    """Return what the reader may choose, and what the address has chosen."""
-    return {
-        "switches": switches(training, query),
-        "dimensions": dimension_links(training, query),
-        "offered": models_with_series(training.benchmark, besides=training.hub_id),
-        "second": query.get("with", "") if training.others else "",
-        "kept": [(part, query[part]) for part in KEPT if query.get(part)],
     }
 
 
@@ -145,24 +134,19 @@ def _form_fields(training: "Training", query: QueryDict) -> dict[str, Any]:
 class Training:
     """Series of one benchmark in one choice of settings, with their scores.
 
-    `all_series`: those of the model on every benchmark. `curves`: those of the model here, the main one first.
-    `others`: those of a second model. `everything`: the series of both on every benchmark. `dimension`: that of the
-    breakdown of the main series into `groups`, empty without one, of which those that changed most come first.
-    `over_tokens` and `is_relative` say how the series are drawn. `error` says which choice of the reader was left out,
-    and why.
+    `everything`: those of the model on every benchmark. `curves`: those of the model here, the main one first.
+    `dimension`: that of the breakdown of the main series into `groups`, empty without one, of which those that changed
+    most come first. `over_tokens` and `is_relative` say how the series are drawn.
     """
 
     hub_id: str
-    all_series: Sequence[Series]
     everything: Sequence[Series]
     curves: Sequence[Series]
-    others: Sequence[Series]
     dimensions: Sequence[str]
     dimension: str
     groups: Mapping[str, Sequence[StepScore]]
     over_tokens: bool
     is_relative: bool
-    error: ProbingError | None = None
 
     @property
     def main(self) -> Series:
@@ -184,12 +168,12 @@ class Training:
 
     @property
     def is_partly_from_elsewhere(self) -> bool:
-        return any(not curve.is_measured for curve in (*self.curves, *self.others))
+        return any(not curve.is_measured for curve in self.curves)
 
     @property
     def settings_groups(self) -> list[str]:
         """The settings, in words, in which the model has series on the benchmark; empty for the usual ones."""
-        return list(dict.fromkeys(part.settings_group for part in self.all_series if part.benchmark == self.benchmark))
+        return list(dict.fromkeys(part.settings_group for part in self.everything if part.benchmark == self.benchmark))
 
 
 def step_choices(training: Training) -> list[tuple[int, str]]:
@@ -197,7 +181,7 @@ def step_choices(training: Training) -> list[tuple[int, str]]:
 
     There are none where fewer than two have stored answers.
     """
-    curves = [*training.curves, *training.others]
+    curves = [*training.curves]
     choices = [
         (run.pk, ", ".join(filter(None, [run.model.step_in_words, curve.name if len(curves) > 1 else ""])))
         for curve in curves
@@ -211,7 +195,7 @@ def switches(training: Training, query: QueryDict) -> list[list[PageLink]]:
     """Return the links that choose the settings and how the curves are drawn; none with a single choice."""
     settings = [(group, labels.sentence(group) or "Usual settings") for group in training.settings_groups]
     chosen = _links(query, "settings", settings, training.main.settings_group)
-    has_tokens = all(curve.has_tokens for curve in (*training.curves, *training.others))
+    has_tokens = all(curve.has_tokens for curve in training.curves)
     looks = [_links(query, name, choices, query.get(name, "")) for name, choices in LOOKS if name != "x" or has_tokens]
     return [*([chosen] if len(chosen) > 1 else []), *looks]
 
@@ -233,36 +217,23 @@ def read_training(hub_id: str, query: QueryDict) -> Training | None:
     if not all_series:
         return None
     own = _chosen(all_series, query)
-    all_others, error = _second(query.get("with", ""), own[0])
-    others = [part for part in all_others if _is_like(part, own[0])]
-    series, benchmark = [*own, *others], own[0].benchmark
-    dimensions = dimensions_of(own[0].last, benchmark.main_metric, pages_of(benchmark).hidden_dimensions)
+    main, benchmark = own[0], own[0].benchmark
+    dimensions = dimensions_of(main.last, benchmark.main_metric, pages_of(benchmark).hidden_dimensions)
     dimension = next((name for name in (query.get("by"), DOMAIN, *dimensions) if name in dimensions), "") or ""
-    everywhere = [*all_series, *all_others]
-    scores = Trajectories(everywhere, own[0], dimension)
-    curves = [scores.overall(of, name) for name, of in zip(curve_names(series), series, strict=True)]
-    everything = [scores.overall(of, _way(of, hub_id)) for of in everywhere]
-    mine, theirs = curves[: len(own)], curves[len(own) :]
-    over_tokens = query.get("x") == "tokens" and all(part.has_tokens for part in series)
-    groups = _most_changed_first(scores.groups())
-    return Training(
-        *(hub_id, all_series, everything, mine, theirs, dimensions, dimension, groups),
-        over_tokens,
-        query.get("relative") == "1",
-        error,
-    )
+    points = read_points(all_series, main, dimension)
+    curves = [with_points(of, name, points[of]) for name, of in zip(curve_names(own), own, strict=True)]
+    everything = [with_points(of, of.title, points[of]) for of in all_series]
+    over_tokens = query.get("x") == "tokens" and all(part.has_tokens for part in own)
+    of_groups = {part.group: of_one for part, of_one in points[main].items() if part.dimension == dimension}
+    groups = _most_changed_first(of_groups)
+    relative = query.get("relative") == "1"
+    return Training(hub_id, everything, curves, dimensions, dimension, groups, over_tokens, relative)
 
 
 def _most_changed_first(groups: Mapping[str, Sequence[StepScore]]) -> dict[str, Sequence[StepScore]]:
     """Return the groups with several points."""
     several = {group: points for group, points in groups.items() if len(points) > 1}
     return dict(sorted(several.items(), key=lambda entry: -abs(entry[1][-1].value - entry[1][0].value)))
-
-
-def _way(series: Series, hub_id: str) -> str:
-    """Name a series by its benchmark, by whatever sets it apart there, and by its model where it is another one."""
-    model = "" if series.model.hub_id == hub_id else series.model.hub_id
-    return ", ".join(filter(None, [model, series.title]))
 
 
 def _chosen(all_series: Sequence[Series], query: QueryDict) -> list[Series]:
@@ -273,26 +244,6 @@ def _chosen(all_series: Sequence[Series], query: QueryDict) -> list[Series]:
     group = query.get("settings", "")
     group = group if group in groups else groups[0]
     return [part for part in on_version if part.settings_group == group]
-
-
-def _second(hub_id: str, main: Series) -> tuple[list[Series], ProbingError | None]:
-    """Return all series of a second model, or why none can be set beside the main one."""
-    if not hub_id:
-        return [], None
-    if hub_id == main.model.hub_id:
-        return [], BadInput(f"{hub_id} is the model of this page.", "Choose another model.")
-    series = read_series([hub_id])
-    if any(_is_like(part, main) for part in series):
-        return series, None
-    return [], BadInput(
-        f"{hub_id!r:.200} has no results at several steps on {main.benchmark.title} with these settings.",
-        "Choose a model from the list.",
-    )
-
-
-def _is_like(series: Series, main: Series) -> bool:
-    """Tell whether a series is on the benchmark of the main one, in the same settings."""
-    return (series.benchmark, series.settings_group) == (main.benchmark, main.settings_group)
 
 
 # The rows of the tables, with the values of their CSV.
@@ -338,14 +289,10 @@ def curve_rows(training: Training) -> list[Row]:
 
 
 def curve_names(series: Sequence[Series]) -> list[str]:
-    """Return a name for each series: its model where there are several, and who measured it where that differs."""
-    several_models = len({part.model.hub_id for part in series}) > 1
-    several_sources = len({part.last.provenance for part in series}) > 1
+    """Return a name for each series of a model: the form of its weights, and who measured it."""
     names: list[str] = []
     for part in series:
-        model = part.model.hub_id if several_models else ""
-        source = _source(part.last) if several_sources or not model else ""
-        name = visible(", ".join(filter(None, [model, part.model.weights_in_words, source])))
+        name = visible(", ".join(filter(None, [part.model.weights_in_words, _source(part.last)])))
         names.append(f"{name}, to run {part.last.pk}" if name in names else name)
     return names
 
@@ -364,7 +311,7 @@ def _charts(training: Training, titles: Mapping[str, str]) -> dict[str, Chart]:
 
 
 def _score_chart(training: Training) -> tuple[str, Plot]:
-    curves, points = [*training.curves, *training.others], training.main.points
+    curves, points = [*training.curves], training.main.points
     part = part_of(points[0].score) if points else OVERALL_SLICE
     chance = None if training.is_relative else chance_of(training.benchmark, part)
     parts = [_in_words(curve, training.metric, with_name=len(curves) > 1) for curve in curves]

@@ -4,7 +4,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from leaderboard.figures.ranks import refresh_standings
-from leaderboard.figures.training import Trajectories, series_of
+from leaderboard.figures.training import read_points, series_of, with_points
 from leaderboard.models import Benchmark, Run, RunRank
 from leaderboard.pages.training_page import headline
 from leaderboard.ui import spelled
@@ -80,7 +80,7 @@ def test_of_two_runs_at_one_step_a_series_has_the_newest(small: Benchmark) -> No
 
 def test_a_sentence_says_where_a_score_begins_and_ends(small: Benchmark) -> None:
     (series,) = series_of(training(small, {0: 0.6, 10: 0.9, 20: 0.2}))
-    points = Trajectories([series], series, "").overall(series, "").points
+    points = with_points(series, "", read_points([series], series, "")[series]).points
     first, last = (spelled.uncertainty(point.value, point.score.low, point.score.high) for point in points[::2])
     assert headline("accuracy", points) == f"Accuracy: 0.600 {first} at step 0 and 0.200 {last} at step 20."
     assert headline("accuracy", points[:1]) == ""

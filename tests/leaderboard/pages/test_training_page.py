@@ -144,21 +144,6 @@ def test_a_reader_can_choose_another_breakdown(client: Client, series: list[Run]
     assert {row["group"] for row in csv_rows(client, f"{ADDRESS}?by=relation", "curves")} == {"P30", "P36"}
 
 
-def test_a_second_model_is_drawn_beside_the_first(client: Client, series: list[Run], small: Benchmark) -> None:
-    others = [point(small, step, value, "org/other") for step, value in ((1000, 0.31), (8000, 0.35), (9000, 0.39))]
-    assert "<option>org/other</option>" in page(client).replace("<option >", "<option>")
-    rows = csv_rows(client, f"{ADDRESS}?with=org/other")
-    assert [int(row["run"]) for row in rows] == [run.pk for run in (*series, *others)]
-    names = [line["name"] for line in client.get(f"{ADDRESS}?with=org/other").context["charts"]["points"].figure.data]
-    assert names == ["org/name", "org/other"]
-
-
-def test_a_second_model_without_a_series_is_named(client: Client, series: list[Run]) -> None:
-    text = page(client, "with=org/<b>nobody")
-    assert "has no results at several steps on" in text
-    assert "<b>nobody" not in text
-
-
 def test_two_points_lead_to_the_comparison_of_their_answers(client: Client, answered: list[Run]) -> None:
     html = page(client)
     form = html[html.index('action="/compare/"') :]
@@ -191,12 +176,6 @@ def test_one_chart_has_all_benchmarks_relative_to_the_first_point_of_each(client
     lines = client.get(ADDRESS).context["charts"]["benchmarks"].figure.data
     assert sorted(line["y"][-1] for line in lines) == pytest.approx([50, 220])
     assert len(csv_rows(client, ADDRESS, "benchmarks")) == 2 * len(STEPS)
-    for on in (series[0].benchmark, other):
-        training(on, hub_id="org/b")
-    both = client.get(f"{ADDRESS}?with=org/b").context["charts"]["benchmarks"].figure.data
-    assert {line["name"] for line in both if line["name"].startswith("org/b, ")} == {
-        f"org/b, {on.title}" for on in (series[0].benchmark, other)
-    }
 
 
 def test_two_hundred_points_take_few_queries_and_a_small_page(
@@ -217,6 +196,6 @@ def test_two_hundred_points_take_few_queries_and_a_small_page(
         for dimension, group in [("overall", "all"), *(("domain", name) for name in "ABCDEFGHI")]
     )
     with django_assert_max_num_queries(12):
-        response = client.get(f"{ADDRESS}?with=org/b")
+        response = client.get(ADDRESS)
     assert len(response.content) < 300_000
     assert len(re.findall("data-chart=", response.content.decode())) == 2
