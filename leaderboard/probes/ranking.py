@@ -10,7 +10,6 @@ from django.http import QueryDict
 
 from leaderboard.figures import benchmarks, item_rows
 from leaderboard.figures.comparisons import records
-from leaderboard.figures.runs import with_printed
 from leaderboard.figures.scores import Slice, parts_among
 from leaderboard.models import Benchmark, Entry, Run
 from leaderboard.probes.culture.pairs import PairInLanguage, chosen_pair, rows_of, switches
@@ -34,11 +33,9 @@ from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart
 from probing.analysis.breakdowns import ALL, BY_CULTURE, BY_LANGUAGE, CULTURE, join_group, split_group
 from probing.analysis.culture_metrics import (
-    NEARNESS,
     PAIR_IN_LANGUAGE,
     common_predictions,
     entropies,
-    nearness,
     totals,
     west_last,
 )
@@ -70,7 +67,7 @@ def run_parts(run: Run, query: QueryDict, pair: PairInLanguage | None) -> Parts:
         return {}
     predicted = predictions(run, part)
     singles = [prediction for row in predicted for prediction in (*row["right"], *row["wrong"])]
-    tables |= {"predictions": (PREDICTIONS, singles), "nearness": (NEAR, nearness_of_answers(run, part))}
+    tables["predictions"] = (PREDICTIONS, singles)
     found = parts(query, tables, drawn(tables, part), **words)
     if singles:
         found["pages"]["predictions"] = page_in(predicted, query, "predictions", PREDICTIONS_ON_A_PAGE)
@@ -101,7 +98,6 @@ def both_cultures(
         "about": [labels.culture(name) for name in shown[0]["cultures"]] if shown else [],
         "metric": MAIN_METRICS[shown[0]["scores"]["first"].metric] if shown else "",
         "several": several,
-        "nearness": [(name.replace(" ", "_"), labels.sentence(name)) for name in NEARNESS],
         "sources": list(dict.fromkeys(row["run"] for row in shown if row["run"].is_published)),
     }
     columns = [name for name in COLUMNS if several or name != "model"]
@@ -120,21 +116,21 @@ def drawn(tables: Mapping[str, File], pair: PairInLanguage | None) -> list[Chart
     return [both_sides("predicates", pair.title, rows)] if pair and has_relations else []
 
 
-# What a model predicts: its most common answers, right and wrong (the DLAMA paper's Table 3), and how near they are.
+# What a model predicts: its most common answers, right and wrong (the DLAMA paper's Table 3).
 
 
 PREDICTION_GROUP = ["culture_pair", "language", "relation", "culture"]
 PREDICTION_COLUMNS = [*PREDICTION_GROUP, "correct", "prediction_label", "prediction_cultures"]
 PREDICTIONS = ("pair", "language", "relation", "culture", "prediction", "correct", "share", "right_in")
 PREDICTIONS_ON_A_PAGE = 10
-NEAR = ("relation", "language", *(name.replace(" ", "_") for name in NEARNESS), "predictions")
 
 
 def predictions(run: Run, pair: PairInLanguage) -> list[Row]:
     """Return the most common predictions for each relation and culture of a part; nothing without stored items."""
     if not run.artefact or not set(PREDICTION_COLUMNS) <= set(item_rows.names(run)):
         return []
-    common = common_predictions(_rows_of_part(run, pair, PREDICTION_COLUMNS))
+    stored = item_rows.frame(run, PREDICTION_COLUMNS)
+    common = common_predictions(stored[(stored["culture_pair"] == pair.name) & (stored["language"] == pair.language)])
     links = versions(run.benchmark)
     rows = []
     for names, group in common.groupby(PREDICTION_GROUP, sort=False):
@@ -166,29 +162,10 @@ def predictions(run: Run, pair: PairInLanguage) -> list[Row]:
     return rows
 
 
-def nearness_of_answers(run: Run, pair: PairInLanguage) -> list[Row]:
-    """Return how near a run's answers about places are to right ones; nothing where the files are not here."""
-    needed = ["relation", "index", "prediction", "culture_pair", "language"]
-    if not run.benchmark.path or not run.artefact or not set(needed) <= set(item_rows.names(run)):
-        return []
-    try:
-        near = nearness(_rows_of_part(run, pair, needed), benchmarks.read(run.benchmark))
-    except ProbingError:  # the files of the benchmark have changed
-        return []
-    rows = [{name.replace(" ", "_"): value for name, value in row.items()} for row in records(near)]
-    return [{**row, "title": labels.relation(row["relation"])} for row in rows]
+# A benchmark: how varied the right answers to a part are (section 4.4 of the methods).
 
 
-def _rows_of_part(run: Run, pair: PairInLanguage, columns: Sequence[str]) -> pd.DataFrame:
-    rows = item_rows.frame(run, list(columns))
-    return rows[(rows["culture_pair"] == pair.name) & (rows["language"] == pair.language)]
-
-
-# A benchmark: how varied the right answers to a part are (section 4.4 of the methods), beside the best that a model
-# reached there.
-
-
-ENTROPY_WORDS = {"items": "questions", "entropy": "entropy in bits", "best": "best P@1"}
+ENTROPY_WORDS = {"items": "questions", "entropy": "entropy in bits"}
 ENTROPIES = (
     *("pair", "language", "objects", "relation"),
     *(f"{side}_{name}" for side in SIDES for name in ENTROPY_WORDS),
@@ -199,15 +176,12 @@ def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage
     varied, notes = varieties(benchmark, pair) if pair else ([], "")
     if not varied or pair is None:
         return {}
-    best = best_scores(rows_of(sides(with_printed(benchmark)), pair))
     links = versions(benchmark)
     for row in varied:
         key = (pair.name, pair.language, row["objects"], row["relation"])
         href, template = links.get(key, ("", ""))
         title = "All relations" if row["relation"] == ALL else labels.relation(row["relation"])
         row.update(title=title, href=href, template=template)
-        for side, culture in zip(SIDES, row["cultures"], strict=True):
-            row[f"{side}_best"] = best.get((row["objects"], row["relation"], culture))
     several = len({row["objects"] for row in varied}) > 1
     return parts(
         query,
@@ -249,17 +223,6 @@ def varieties(benchmark: Benchmark, pair: PairInLanguage) -> tuple[list[Row], st
                 {**dict.fromkeys(ENTROPIES), **group, **figures, "cultures": [row["culture"] for row in of_sides]}
             )
     return rows, " ".join(content.notes)
-
-
-def best_scores(rows: Sequence[Row]) -> dict[tuple[str, str, str], float]:
-    """Map objects, relation and culture to the best P@1 measured here."""
-    best: dict[tuple[str, str, str], float] = {}
-    for row in rows:
-        for side, culture in zip(SIDES, row["cultures"], strict=True):
-            if row["run"].provenance == Run.Provenance.MEASURED and row[side] is not None:
-                key = (objects_of(row["run"]), row["relation"], culture)
-                best[key] = max(best.get(key, 0.0), row[side])
-    return best
 
 
 # Names of scores, and published figures of culture pairs under the names that the scores of measured runs have.
