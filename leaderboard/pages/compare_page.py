@@ -107,7 +107,7 @@ def _comparison_page(
         return file
     figures = comparison_charts(sides, groups, comparison.differences, labels.within(metric), names)
     context = {
-        **_chosen_runs(request, runs),
+        **_chosen_runs(runs),
         **tables,
         "verdict": verdict(sides, comparison, probe_named(runs[0].benchmark.probe).ahead),
         "changes": _changes(sides, comparison),
@@ -171,7 +171,7 @@ def _side_by_side(request: HttpRequest, names: Sequence[str], slug: str, error: 
     if file := download(request, {"runs": (SIDE_BY_SIDE, figures)}) or reference_file(request, reference):
         return file
     context = {
-        **_chosen_runs(request, runs),
+        **_chosen_runs(runs),
         "side_by_side": figures,
         "has_values": filled(figures, ("value",)),
         "scale": _scale(score for _, score, _ in rows),
@@ -208,7 +208,7 @@ def comparison_reference(request: HttpRequest, runs: Sequence[Entry]) -> Referen
     return page_reference(request, key, f"Comparison on {benchmark.title}", details)
 
 
-def _chosen_runs(request: HttpRequest, runs: Sequence[Entry]) -> dict[str, Any]:
+def _chosen_runs(runs: Sequence[Entry]) -> dict[str, Any]:
     """Return the fields of the form, and links to all benchmarks on which the same models have runs."""
     models = urlencode([("model", run.model.hub_id) for run in runs])
     current = runs[0].benchmark
