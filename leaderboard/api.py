@@ -31,6 +31,7 @@ from leaderboard.pages.submission_page import submission_of, unlisted
 from leaderboard.serving.errors import API, TOO_LARGE, problem, read_object, too_large, with_retry_after
 from leaderboard.serving.limits import client_address
 from leaderboard.serving.page_cache import kept
+from leaderboard.tables import TIDY
 from probing.errors import BadInput, ProbingError
 from probing.files.folders import space
 
@@ -51,7 +52,6 @@ MODEL = (
 BENCHMARK_NAME = ("name", "slug", "version", "probe")
 BENCHMARK = ("name", "slug", "version", "digest", "title", "probe", "licence", "source", "citation")
 RUN = ("state", "provenance", "reference", "settings", "code", "message", "next_step", "created", "started", "finished")
-SCORE = ("metric", "dimension", "group", "value", "n", "low", "high", "cluster_low", "cluster_high")
 
 
 def fields(row: object, names: Sequence[str]) -> Json:
@@ -207,7 +207,7 @@ def scores_view(request: HttpRequest, run: int) -> JsonResponse:
 
 
 def score_facts(score: Score) -> Json:
-    return {**fields(score, SCORE), "n": score.n or None}
+    return {**fields(score, TIDY), "n": score.n or None}
 
 
 @answering(*READ)

@@ -24,7 +24,9 @@ Files = Mapping[str, File]  # by the name of a table
 ItemT = TypeVar("ItemT")
 PAGE_SIZE = 50
 MISSING = (None, "")
-INTERVAL = ("value", "low", "high", "cluster_low", "cluster_high")  # the columns of a score
+ENDS = ("low", "high", "cluster_low", "cluster_high")  # of the two intervals of a score
+INTERVAL = ("value", *ENDS)
+TIDY = ("metric", "dimension", "group", "value", "n", *ENDS)  # the columns of scores, as in every scores.csv
 
 
 def parameter(word: str, prefix: str = "") -> str:
@@ -120,7 +122,7 @@ def figures_of(score: Score | None, name: str = "") -> Row:
     Without a name the value is the column `value`. Papers that state no number of items have 0 of them in the database.
     """
     number = f"{name}_n" if name else "n"
-    ends = {f"{name}_{end}" if name else end: getattr(score, end, None) for end in INTERVAL[1:]}
+    ends = {f"{name}_{end}" if name else end: getattr(score, end, None) for end in ENDS}
     return {name or "value": score.value if score else None, **ends, number: (score and score.n) or None}
 
 

@@ -47,7 +47,7 @@ from leaderboard.probes.wording import (
     sentences,
     several_answers,
 )
-from leaderboard.tables import download, filled, ordered, page_of
+from leaderboard.tables import INTERVAL, File, download, filled, ordered, page_of
 from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.links import PageLink, link
@@ -59,13 +59,12 @@ from probing.probes import probe_named
 OFFERS = "run-offers"  # the element with the names that the fields of the form suggest
 FEWEST_CHOICES = 4  # fields of the form; each further run adds one, until all are there
 
-SCORE = ("value", "low", "high", "cluster_low", "cluster_high")
 DIFFERENCES = (
     *("dimension", "group", "name", "result", "run", "n", "first", "second", *SIDE_BOUNDS),
     *("difference", "low", "high", "gained", "lost", "p", "p_holm"),
 )
-RUNS = ("name", "run", *SCORE, "difference", "difference_low", "difference_high", "p", "p_holm", "result")
-SIDE_BY_SIDE = ("name", "run", "settings", *SCORE, "provenance")
+RUNS = ("name", "run", *INTERVAL, "difference", "difference_low", "difference_high", "p", "p_holm", "result")
+SIDE_BY_SIDE = ("name", "run", "settings", *INTERVAL, "provenance")
 
 
 def compare_view(request: HttpRequest) -> HttpResponseBase:
@@ -193,7 +192,7 @@ def _side_by_side_row(run: Entry, score: Score | None, differs: str) -> Row:
         "name": run.name,
         "run": None if run.is_published else run.pk,
         "settings": settings,
-        **{name: getattr(score, name, None) for name in SCORE},
+        **{name: getattr(score, name, None) for name in INTERVAL},
         "provenance": run.source,
     }
 
@@ -246,7 +245,7 @@ def read_pattern(text: str, runs: int) -> Pattern | None:
 
 def _tables(
     request: HttpRequest, sides: Sequence[Side], groups: Sequence[Row], comparison: Comparison, names: Names
-) -> tuple[dict[str, Any], dict[str, tuple[Sequence[str], Sequence[Row]]]]:
+) -> tuple[dict[str, Any], dict[str, File]]:
     """Return what the page shows of its tables, and the tables as files, with all rows unless a page is named."""
     runs = [_run_row(side, sides, request.GET) for side in sides]
     differences = ordered([_difference_row(row, sides, names) for row in comparison.differences], request, DIFFERENCES)
@@ -262,7 +261,7 @@ def _tables(
         "has_gains": filled(list(page), ("gained",)),
         "differences_open": "sort" in request.GET or "page" in request.GET,
     }
-    files: dict[str, tuple[Sequence[str], Sequence[Row]]] = {
+    files: dict[str, File] = {
         "differences": (DIFFERENCES, list(page) if "page" in request.GET else differences),
         "runs": (RUNS if measured_here else (*RUNS[:-1], "provenance", RUNS[-1]), runs),
     }
@@ -291,7 +290,7 @@ def _run_row(side: Side, sides: Sequence[Side], query: QueryDict) -> Row:
         "change": change and Score(value=change["difference"], low=change["low"], high=change["high"]),
         "first_href": _with_runs(query, [str(run.pk), *numbers]) if change else "",
         "run": run.pk,
-        **{name: getattr(side["figure"], name) for name in SCORE},
+        **{name: getattr(side["figure"], name) for name in INTERVAL},
         "difference": change.get("difference"),
         "difference_low": change.get("low"),
         "difference_high": change.get("high"),
@@ -324,7 +323,7 @@ def _difference_row(row: Row, sides: Sequence[Side], names: Names) -> Row:
 
 
 def _value_columns(sides: Sequence[Side]) -> list[str]:
-    return ["dimension", "group", "n", *(_value_column(side, name) for side in sides for name in SCORE)]
+    return ["dimension", "group", "n", *(_value_column(side, name) for side in sides for name in INTERVAL)]
 
 
 def _value_column(side: Side, name: str) -> str:
@@ -341,7 +340,7 @@ def _value_row(row: Row, sides: Sequence[Side], names: Names) -> Row:
         "dimension": labels.dimension(row["dimension"]),
         "group": row["group"],
         "n": row["n"] or None,
-        **{_value_column(side, name): getattr(figure, name) for side, figure in of_sides for name in SCORE},
+        **{_value_column(side, name): getattr(figure, name) for side, figure in of_sides for name in INTERVAL},
     }
 
 

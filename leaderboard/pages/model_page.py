@@ -21,7 +21,7 @@ from leaderboard.probes.benchmark_words import topic_of, topic_order
 from leaderboard.probes.breakdowns import group_href
 from leaderboard.probes.culture.pairs import part_in_words, settings_in_words, variant_in_words, with_part
 from leaderboard.probes.wording import group_title, relation_names
-from leaderboard.tables import Row, download, filled, ordered
+from leaderboard.tables import ENDS, Row, download, filled, ordered
 from leaderboard.ui import labels
 from leaderboard.ui.charts import dot_plots
 from leaderboard.ui.charts.basics import Chart, Point, score_points, summary
@@ -32,7 +32,6 @@ EXTREMES = 3  # groups that are named as known best, and as known least
 LEAST_QUESTIONS = 10  # of each of these
 REPORTED = "reported"  # among the differences of a published run
 
-ENDS = ("low", "high", "cluster_low", "cluster_high")
 RUNS = (
     *("run", "benchmark", "settings", "step", "commit", "state", "metric", "part", "score", *ENDS),
     *("provenance", "date"),

@@ -22,7 +22,7 @@ from leaderboard.figures.runs import State
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
 from leaderboard.pages.submit_page import OPTION
-from leaderboard.tables import Files, Row, download, filled, ordered, page_of, parameter
+from leaderboard.tables import ENDS, File, Files, Row, download, filled, ordered, page_of, parameter
 from leaderboard.ui import labels, spelled
 from leaderboard.ui.charts.basics import ACCENT, Chart, Point
 from leaderboard.ui.charts.dot_plots import headed_dots
@@ -54,7 +54,6 @@ OWN_WORDS = (
     "common, as the paper does."
 )
 NAMING = ("model", "way", "metric", "group")
-ENDS = ("low", "high", "cluster_low", "cluster_high")
 COLUMNS = (*NAMING, "printed", "measured", *ENDS, "difference")
 FACTS = ("what", "stated")
 # Measures of exhibits: scores of runs as they are stored, and the same on what all models of a table have in common.
@@ -129,7 +128,7 @@ def _shown(rows: Sequence[Row]) -> list[Row]:
 
 def _files(rows: Mapping[Exhibit, list[Row]], request: HttpRequest) -> Files:
     """Return the tables of the page: what a paper states beside its measurements, and its figures."""
-    files: dict[str, tuple[Sequence[str], Sequence[Row]]] = {}
+    files: dict[str, File] = {}
     for exhibit, figures in rows.items():
         if exhibit.facts:
             files[exhibit.slug] = FACTS, facts_of(exhibit)

@@ -35,7 +35,7 @@ from leaderboard.pages.questions_page import question_missing
 from leaderboard.probes import pages_of
 from leaderboard.probes.items import ItemRow, RunAnswer, item_url
 from leaderboard.probes.wording import AnswerWords, language_of, relation_name, tag_text
-from leaderboard.tables import Row, download, filled, page_of
+from leaderboard.tables import File, Row, download, filled, page_of
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.links import link
@@ -100,7 +100,7 @@ def _question_page(
     rows = [answer_row(one, question, templates, answered.of(one.pk)) for one in read_runs(list(page))]
     judged = any(row["counted"] for row in rows)
     answer = _answer_of(run, question, stored.get(current)) if run else None
-    files: dict[str, tuple[Sequence[str], Sequence[Row]]] = {
+    files: dict[str, File] = {
         "answers": (answer_columns(templates, judged=judged), rows),
         **{table["name"]: (table["columns"], table["rows"]) for table in (answer["tables"] if answer else ())},
     }

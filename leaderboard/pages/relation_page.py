@@ -25,14 +25,13 @@ from leaderboard.probes.wording import (
     tag_text,
     template_pieces,
 )
-from leaderboard.tables import Files, download, filled, ordered, page_of
+from leaderboard.tables import ENDS, Files, download, filled, ordered, page_of
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart, score_points
 from probing.benchmark import Relation
 
 CHARTED = 40  # models that a chart shows at most
 FEW_OPTIONS = 12  # that the page shows without folding them
-ENDS = ("low", "high", "cluster_low", "cluster_high")
 COLUMNS = ("model", "settings", "value", *ENDS, "n", "provenance")
 
 

@@ -36,7 +36,7 @@ from leaderboard.pages.search_page import gone
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, chosen_pair, pairs_of, switches
 from leaderboard.probes.wording import group_title, relation_names
-from leaderboard.tables import Files, Row, download, page_of
+from leaderboard.tables import TIDY, Files, Row, download, page_of
 from leaderboard.ui import labels, spelled
 from leaderboard.ui.spelled import uncertainty
 from leaderboard.ui.table_files import wants_file
@@ -56,7 +56,6 @@ PHASES = (
     Run.State.AGGREGATING,
     Run.State.FINISHED,
 )
-SCORES = ("metric", "dimension", "group", "value", "n", "low", "high", "cluster_low", "cluster_high")
 SCORES_ON_A_PAGE, ANSWERS_ON_A_PAGE = 10, 5
 PLACE, PLACE_COLUMNS = "place", ("group", "value", "low", "high", "n")  # of the blank, of which no scores are stored
 
@@ -82,7 +81,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     wordings = _wordings(run, request, scores, parts["explorer"])
     rows = all_scores(run, scores)
     files = {
-        "scores": (SCORES, rows),
+        "scores": (TIDY, rows),
         **breakdowns,
         **({"breakdown": parts["explorer"]["file"]} if parts["explorer"] else {}),
         **({"places": (PLACES, places)} if len(places) > 1 else {}),
@@ -202,7 +201,7 @@ def all_scores(run: Run, scores: Iterable[Score]) -> list[Row]:
                 "dimension": labels.dimension(score.dimension),
                 "group": group_title(score.dimension, score.group, relations),
             },
-            **{name: getattr(score, name) for name in SCORES},
+            **{name: getattr(score, name) for name in TIDY},
             "n": score.n or None,  # a paper that does not state it
         }
         for score in scores

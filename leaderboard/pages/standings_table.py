@@ -39,13 +39,12 @@ from leaderboard.probes.culture.pairs import (
 )
 from leaderboard.probes.culture.sides import GAP
 from leaderboard.probes.wording import group_title, read_relations, relation_name
-from leaderboard.tables import filled, ordered, page_of, sorting
+from leaderboard.tables import ENDS, filled, ordered, page_of, sorting
 from leaderboard.ui import labels, spelled
 from leaderboard.ui.labels import MEASURED, PUBLISHED
 from leaderboard.ui.table_files import wants_file
 from probing.benchmark import Relation
 
-ENDS = ("low", "high", "cluster_low", "cluster_high")
 SHOWN = ("kind", "parameters")  # those facts of a model that the page shows
 MODEL = ("rank", "model", *SHOWN, "active_parameters", "tie_group", "settings")
 RUN = ("provenance", "date", "group", "way", "run", "commit", "version")

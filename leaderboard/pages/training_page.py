@@ -22,7 +22,7 @@ from leaderboard.pages.rendering import page_reference, reference_file, what_is_
 from leaderboard.probes import pages_of
 from leaderboard.probes.breakdowns import group_names
 from leaderboard.probes.culture.pairs import with_part
-from leaderboard.tables import Row, download, filled, ordered, page_of
+from leaderboard.tables import ENDS, File, Files, Row, download, filled, ordered, page_of
 from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart, Plot, Point
 from leaderboard.ui.charts.plots import trajectories
@@ -31,14 +31,13 @@ from leaderboard.ui.spelled import figure_with_uncertainty
 from leaderboard.ui.visible import visible
 from probing.errors import BadInput
 
-INTERVAL = ("low", "high", "cluster_low", "cluster_high")
 PERCENTAGES = ("percent", "percent_low", "percent_high")
 POINTS = (
-    *("step", "tokens", "revision", "commit", "score", *INTERVAL, *PERCENTAGES),
+    *("step", "tokens", "revision", "commit", "score", *ENDS, *PERCENTAGES),
     *("n", "run", "model", "provenance"),
 )
 BENCHMARKS = ("step", "benchmark", "score", *PERCENTAGES, "run")
-CURVES = ("group", "step", "value", *INTERVAL, *PERCENTAGES, "n", "run")
+CURVES = ("group", "step", "value", *ENDS, *PERCENTAGES, "n", "run")
 WITHIN = {"points": "curve", "benchmarks": "curve"}
 PAGE_SIZE = 25  # rows, as the page has several tables
 MOST_CURVES = 8  # groups that a chart shows, as many as there are markers
@@ -47,8 +46,6 @@ LOOKS = (
     ("relative", (("", "Scores"), ("1", "In percent of the first point"))),
 )
 DOMAIN = "domain"  # the breakdown that is shown unless a reader chooses another
-
-Table = tuple[Sequence[str], Sequence[Row]]  # its columns in the CSV, and its rows
 
 
 def training_view(request: HttpRequest, org: str, name: str) -> HttpResponse:
@@ -82,9 +79,9 @@ def _no_series(request: HttpRequest, hub_id: str) -> HttpResponse:
     return render(request, "problem.html", {"error": error, "title": "No series of steps"}, status=404)
 
 
-def _files(request: HttpRequest, training: "Training") -> dict[str, Table]:
+def _files(request: HttpRequest, training: "Training") -> dict[str, File]:
     """Return the columns and the rows of each table in the order that the query string asks for."""
-    tables: dict[str, Table] = {"points": (POINTS, point_rows(training.curves))}
+    tables: dict[str, File] = {"points": (POINTS, point_rows(training.curves))}
     if len(training.everything) > 1:
         tables["benchmarks"] = (BENCHMARKS, point_rows(training.everything))
     if training.groups:
@@ -100,7 +97,7 @@ def _prefix(table: str) -> str:
     return "" if table == "points" else table
 
 
-def _sections(request: HttpRequest, training: "Training", files: Mapping[str, Table]) -> dict[str, Any]:
+def _sections(request: HttpRequest, training: "Training", files: Files) -> dict[str, Any]:
     """Return the titles of the page's sections, their tables, and their charts with notes in words."""
     metric, dimension = training.metric, labels.dimension(training.dimension).lower()
     titles = {
@@ -181,7 +178,7 @@ def step_choices(training: Training) -> list[tuple[int, str]]:
 
     There are none where fewer than two have stored answers.
     """
-    curves = [*training.curves]
+    curves = training.curves
     choices = [
         (run.pk, ", ".join(filter(None, [run.model.step_in_words, curve.name if len(curves) > 1 else ""])))
         for curve in curves
@@ -267,7 +264,7 @@ def _point_row(curve: str, point: StepScore) -> Row:
         "commit": run.model.commit[:7],
         "benchmark": run.benchmark.name,
         "score": score.value,
-        **{end: getattr(score, end) for end in INTERVAL},
+        **{end: getattr(score, end) for end in ENDS},
         **dict(zip(PERCENTAGES, point.percent, strict=True)),
         "n": score.n or None,
         "run": run.pk,
@@ -311,7 +308,7 @@ def _charts(training: Training, titles: Mapping[str, str]) -> dict[str, Chart]:
 
 
 def _score_chart(training: Training) -> tuple[str, Plot]:
-    curves, points = [*training.curves], training.main.points
+    curves, points = training.curves, training.main.points
     part = part_of(points[0].score) if points else OVERALL_SLICE
     chance = None if training.is_relative else chance_of(training.benchmark, part)
     parts = [_in_words(curve, training.metric, with_name=len(curves) > 1) for curve in curves]

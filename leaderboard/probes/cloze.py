@@ -26,7 +26,7 @@ from leaderboard.probes.items import (
 )
 from leaderboard.probes.probe_pages import Json, Parts, ProbePages, notes_of, parts, run_columns
 from leaderboard.probes.wording import ONE_ANSWER, ONE_COUNTS
-from leaderboard.tables import INTERVAL, Row, figures_of
+from leaderboard.tables import ENDS, INTERVAL, Row, figures_of
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart, Point, kind_symbol, summary
 from probing.analysis.breakdowns import CELL, split_group
@@ -114,7 +114,7 @@ def _mean(scores: Sequence[Score]) -> Score:
     total = float(numbers.sum())
     clustered = cluster_interval(values, np.ones(len(values)), total)
     ends = (None if isnan(end) else end for end in (*interval_of_shares(numbers, values), *clustered))
-    figures = dict(zip(("low", "high", "cluster_low", "cluster_high"), ends, strict=True))
+    figures = dict(zip(ENDS, ends, strict=True))
     return Score(metric=scores[0].metric, value=float(values.mean()), n=round(total, 9), **figures)
 
 

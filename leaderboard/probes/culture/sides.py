@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from leaderboard.figures import benchmarks
 from leaderboard.figures.scores import group_url, scores_of
 from leaderboard.models import Benchmark, Entry, Score
-from leaderboard.tables import Row, figures_of
+from leaderboard.tables import ENDS, Row, figures_of
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart, Point
 from probing.analysis.breakdowns import ALL, BY_CULTURE, CULTURE, split_group
@@ -22,7 +22,7 @@ GAP, GAP_P = "culture_gap", "culture_gap_p"  # the figure of the first culture m
 SIDES = ("first", "second")
 COLUMNS = (
     *("relation", "model", *SIDES, "gap", "p"),
-    *(f"{name}_{end}" for name in ("gap", *SIDES) for end in ("low", "high", "cluster_low", "cluster_high")),
+    *(f"{name}_{end}" for name in ("gap", *SIDES) for end in ENDS),
     *("first_n", "second_n"),
 )
 Version = tuple[str, str, str, str]  # of a predicate: pair, language, objects, predicate
