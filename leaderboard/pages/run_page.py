@@ -108,7 +108,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "has_series": is_part_of_series(run),
         "neighbours": neighbours(run) if run.artefact else [],
         "notes": run_notes(run, scores),
-        **_state(run),
+        **state_in_detail(run),
         **_origin(run),
         **what_is_cited(request, reference),
     }
@@ -151,7 +151,7 @@ def _wordings(run: Run, request: HttpRequest, scores: Sequence[Score], chosen: R
     return {"wordings": by_wording(run), "flips": changing_answers(run)}
 
 
-def _state(run: Run) -> dict[str, Any]:
+def state_in_detail(run: Run) -> dict[str, Any]:
     """Return what the page says about the state of a run and its progress."""
     return {
         "events": list(run.events.all()),

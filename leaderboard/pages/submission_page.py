@@ -11,15 +11,14 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.cache import add_never_cache_headers
 
-from leaderboard.figures.progress import Progress, progress, provisional
 from leaderboard.figures.runs import OPEN
 from leaderboard.intake import submissions
 from leaderboard.intake.check_job import HUB_OUTAGE
 from leaderboard.intake.checks import RULES, RULES_WITHOUT_ADAPTER
 from leaderboard.intake.hub import NEWEST
 from leaderboard.intake.quotas import PENDING
-from leaderboard.models import Run, RunEvent, Submission
-from leaderboard.pages.run_page import phases
+from leaderboard.models import Run, Submission
+from leaderboard.pages.run_page import state_in_detail
 from leaderboard.serving.errors import with_retry_after
 from leaderboard.tables import download, filled, ordered, page_of
 from probing.errors import ProbingError
@@ -194,17 +193,6 @@ class Outcome:
         return submissions.can_retry(self.submission)
 
     @property
-    def progress(self) -> Progress | None:
-        return progress(self.submission.run) if self.submission.run and self.open_run else None
-
-    @property
-    def provisional(self) -> dict[str, Any] | None:
-        return provisional(self.submission.run) if self.submission.run and self.open_run else None
-
-    @property
-    def phases(self) -> list[tuple[str, str]]:
-        return phases(self.submission.run) if self.submission.run and self.open_run else []
-
-    @property
-    def events(self) -> list[RunEvent]:
-        return list(self.submission.run.events.all()) if self.submission.run and self.open_run else []
+    def run_state(self) -> dict[str, Any]:
+        """What there is to say of a run that has not ended."""
+        return state_in_detail(self.submission.run) if self.submission.run and self.open_run else {}
