@@ -1,11 +1,13 @@
-"""The installed package: its version, and what only some tasks need and `pip install "clozeboard[extra]"` adds."""
+"""The installed package: its version, and what only some tasks need and `pip install ".[extra]"` adds in a checkout."""
 
-import tomllib
+import json
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distribution, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from probing.errors import MissingPackage
 
@@ -57,12 +59,22 @@ def _missing(package: str, extra: str, task: str) -> MissingPackage:
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra from where the user is, which may be a checkout of this project."""
+    """Return the command that installs an extra from where this package was installed: a folder, or an index."""
+    origin = _origin()
+    address = urlsplit(str(origin.get("url", "")))
+    if address.scheme != "file":
+        return f'pip install "{PROJECT}[{extra}]"'
+    folder = Path(url2pathname(address.path))
+    editable = "-e " if origin.get("dir_info", {}).get("editable") else ""
+    return f'pip install {editable}"{"." if folder == Path.cwd() else folder}[{extra}]"'
+
+
+def _origin() -> dict[str, Any]:
+    """Return what pip records of a package that was not installed from an index; nothing of others."""
     try:
-        name = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
-    except (OSError, ValueError, KeyError, TypeError):
-        name = ""
-    return f'pip install -e ".[{extra}]"' if name == PROJECT else f'pip install "{PROJECT}[{extra}]"'
+        return dict(json.loads(distribution(PROJECT).read_text("direct_url.json") or "{}"))
+    except PackageNotFoundError:
+        return {}
 
 
 def package_version() -> str:

@@ -46,13 +46,20 @@ def sentence(error: Any, package: str, extra: str) -> bool:
 def test_the_command_that_installs_an_extra_works_where_the_user_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert extras.install_command("peft") == 'pip install -e ".[peft]"'  # the tests run in a checkout
+    origin = {"url": tmp_path.as_uri(), "dir_info": {"editable": True}}
+    monkeypatch.setattr(extras, "_origin", lambda: origin)
+    assert extras.install_command("peft") == f'pip install -e "{tmp_path}[peft]"'
     monkeypatch.chdir(tmp_path)
-    elsewhere = 'pip install "clozeboard[peft]"'
-    assert extras.install_command("peft") == elsewhere
-    for other in ('[project]\nname = "other"\n', "[tool]\n", "no toml"):
-        (tmp_path / "pyproject.toml").write_text(other)
-        assert extras.install_command("peft") == elsewhere
+    assert extras.install_command("peft") == 'pip install -e ".[peft]"'
+    origin["dir_info"] = {}
+    assert extras.install_command("peft") == 'pip install ".[peft]"'
+
+
+def test_what_came_from_an_index_is_installed_from_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras, "PROJECT", "pytest")
+    assert extras.install_command("peft") == 'pip install "pytest[peft]"'
+    monkeypatch.setattr(extras, "PROJECT", "not-installed")
+    assert extras.install_command("peft") == 'pip install "not-installed[peft]"'
 
 
 def test_the_package_says_its_version() -> None:
