@@ -190,6 +190,9 @@ class Benchmark:
             >>> benchmark["questions"].answer_space
             ('Oslo', 'Lima')
         """
+        if not hasattr(frame, "columns"):
+            step = "Give pandas.DataFrame(rows); probing.open_benchmark reads a file."
+            raise BadInput(f"A {type(frame).__name__} is no table.", step)
         refuse_columns(list(map(str, frame.columns)), slug)
         records = zip(frame.index, frame.to_dict("records"), strict=True)
         rows = ((f"row {label}", {str(name): cell for name, cell in row.items()}) for label, row in records)

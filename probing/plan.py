@@ -123,6 +123,8 @@ def _selected(
     chosen = benchmark.select(settings.relations, settings.limit, tags | usual, settings.sample, settings.seed)
     skipped = {relation.id: why for relation in chosen.relations if (why := probe.why_not(relation))}
     relations = [relation for relation in chosen.relations if relation.id not in skipped]
+    if not any(relation.items for relation in chosen.relations):
+        raise BadInput(f"{benchmark.slug} has no items to ask.", " ".join(benchmark.notes))
     if chosen.relations and not relations:
         why = "; ".join(dict.fromkeys(skipped.values()))
         step = "Choose other relations or options, or another language."

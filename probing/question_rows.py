@@ -8,10 +8,12 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from probing.errors import BadBenchmark
+from probing.errors import BadBenchmark, nearest
 from probing.template import ANSWER_SLOT, BLANK_TEXT, SUBJECT_SLOT, with_answer_slot
 
 READ = ("prompt", "template", "subject", "answer", "options", "relation", "id")
+OTHER_NAMES = {"choices": "options", "candidates": "options"}  # what columns that are read are called elsewhere
+NEAR_ENOUGH = 0.85  # how alike a column and one that is read must be to be taken for a misspelling, from 0 to 1
 BEHIND = f"{SUBJECT_SLOT} {ANSWER_SLOT}"  # the template of prompts that end where the answer begins
 USUAL_RELATION = "questions"  # of rows that name none
 RELATION_ID = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
@@ -59,10 +61,18 @@ def missing_columns(columns: Collection[str]) -> list[str]:
 
 
 def refuse_columns(columns: Collection[str], name: str) -> None:
-    """Raise `BadBenchmark` where a table lacks a column that every question needs."""
+    """Raise `BadBenchmark` where a table lacks a column that every question needs, or a column seems to be misspelt.
+
+    A misspelt column would be a tag, and the questions would get other options than those in it.
+    """
     if missing := missing_columns(columns):
         step = f"It has {', '.join(map(repr, columns)) or 'none'}: rename one, or add what is missing."
         raise BadBenchmark(f"{name} has no column {' and no column '.join(missing)}.", step)
+    for column in columns:
+        meant = OTHER_NAMES.get(column) or nearest(column, READ, NEAR_ENOUGH)
+        if column not in READ and meant and meant not in columns:
+            step = f"Rename it to {meant!r} if it is meant, or else to something less like it."
+            raise BadBenchmark(f"{name} has the column {column!r} and none that is called {meant!r}.", step)
 
 
 def _question(row: Row) -> dict[str, Any]:
@@ -71,10 +81,10 @@ def _question(row: Row) -> dict[str, Any]:
     answers, options = _labels(cells["answer"], "answer"), _labels(cells["options"], "options")
     if not answers:
         raise RowFault("there is no answer")
+    if len(options) == 1:
+        raise RowFault(f"there is only one option, {options[0]!r:.80}; several have {SEPARATOR} between them")
     if options and (others := [answer for answer in answers if answer not in options]):
         raise RowFault(f"the answer {others[0]!r:.80} is none of the options ({', '.join(options):.200})")
-    if len(options) == 1:
-        raise RowFault("there is only one option")
     relation = _text(cells["relation"], "relation") or USUAL_RELATION
     if not RELATION_ID.fullmatch(relation):
         raise RowFault(f"{relation!r:.80} is no relation id (letters, digits, '.', '-' and '_')")

@@ -13,6 +13,7 @@ from probing.formats.reading import parse_object, text_lines
 from probing.question_rows import Row, RowFault, missing_columns, refuse_columns
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
+SPREADSHEETS = (";", "\t", ",")  # what they separate columns by, depending on the language of the computer
 SUFFIXES = (*SEPARATORS, ".jsonl", ".parquet")
 PlacedRow = tuple[str, Row | RowFault]
 
@@ -30,6 +31,8 @@ def read(path: Path) -> Benchmark:
             f"{path} holds {len(tables)} tables of questions.", "Give the file of one table, in place of its folder."
         )
     (table,) = tables
+    if table.suffix in SEPARATORS:
+        _refuse_other_separators(table)
     refuse_columns(_columns(table), table.name)
     return benchmark_of(_rows(table), table.stem.lower(), table.name, (table,))
 
@@ -46,11 +49,26 @@ def _columns(file: Path) -> list[str]:
     with file.open(encoding="utf-8-sig", errors="replace") as opened:
         first = opened.readline()
     if file.suffix in SEPARATORS:
-        return next(csv.reader([first], delimiter=SEPARATORS[file.suffix]), [])
+        return _cells(first, SEPARATORS[file.suffix])
     try:
         return list(parse_object(first.encode(), f"{file.name}, line 1").values)
     except BadBenchmark:
         return []
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    return next(csv.reader([line], delimiter=separator), [])
+
+
+def _refuse_other_separators(file: Path) -> None:
+    """Raise `BadBenchmark` where the file is empty, or its columns have another separator than its name says."""
+    first = next(iter(text_lines(file)), "")
+    if not first.strip():
+        raise BadBenchmark(f"{file.name} is empty.", "Begin it with the names of its columns.")
+    own = SEPARATORS[file.suffix]
+    if missing_columns(_cells(first, own)) and not all(missing_columns(_cells(first, other)) for other in SPREADSHEETS):
+        needed = "tabs" if own == "\t" else "commas"
+        raise BadBenchmark(f"The columns of {file.name} are not separated by {needed}.", "Write it again with them.")
 
 
 def _rows(file: Path) -> Iterator[PlacedRow]:

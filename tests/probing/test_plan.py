@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from probing.benchmark import Benchmark
+from probing.benchmark import Benchmark, Relation
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.plan import Part, plan, plan_of, template_counts
@@ -269,3 +269,11 @@ def test_both_names_of_a_setting_make_the_same_plan(names: tuple[str, str], benc
     settings = plan(benchmark, chosen).settings
     assert (settings.relations, settings.templates) == (("P30",), (1,))
     assert settings.digest == Settings(relations=("P30",), templates=(1,)).digest
+
+
+def test_a_benchmark_of_which_all_items_are_left_out_is_refused_with_the_reason() -> None:
+    relation = Relation("P36", ("[X] is governed from [Y].",), ("Oslo", "Lima"), ())
+    benchmark = Benchmark("empty", "1", "0", (relation,), notes=("Items left out, as their subject has no label: 6.",))
+    with pytest.raises(BadInput, match=r"empty has no items to ask\.") as caught:
+        plan(benchmark, {})
+    assert caught.value.next_step == "Items left out, as their subject has no label: 6."

@@ -139,9 +139,9 @@ def test_all_bad_rows_are_named_with_their_lines(tmp_path: Path) -> None:
         open_benchmark(path)
     assert caught.value.message == (
         "asked.csv, line 4: there is no answer; line 5: the answer 'c' is none of the options (a, b); "
-        "line 6: it has 2 cells, and the first line has 4; line 7: there is only one option; "
-        "line 8: [Y] stands more than once; line 9: there is no subject for [X]; line 10: there is no prompt; "
-        "line 11: one of options occurs twice."
+        "line 6: it has 2 cells, and the first line has 4; line 7: there is only one option, 'a'; "
+        "several have | between them; line 8: [Y] stands more than once; line 9: there is no subject for [X]; "
+        "line 10: there is no prompt; line 11: one of options occurs twice."
     )
 
 
@@ -165,6 +165,43 @@ def test_a_bad_file_is_refused(content: str, message: str, tmp_path: Path) -> No
     (tmp_path / "asked.jsonl").write_text(content)
     with pytest.raises(BadBenchmark, match=re.escape(message)):
         open_benchmark(tmp_path / "asked.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("asked.csv", "prompt;answer\na;b\n", "The columns of asked.csv are not separated by commas."),
+        ("asked.tsv", "prompt,answer\na,b\n", "The columns of asked.tsv are not separated by tabs."),
+        ("asked.csv", "", "asked.csv is empty."),
+        ("asked.csv", "prompt,answer,option\na,b,b|c\n", "has the column 'option' and none that is called 'options'."),
+        ("asked.csv", "prompt,answer,choices\na,b,b|c\n", "'choices' and none that is called 'options'."),
+        (
+            "asked.csv",
+            'prompt,answer,options\na,b,"b, c"\n',
+            "there is only one option, 'b, c'; several have |",
+        ),
+    ],
+)
+def test_what_other_programs_write_is_refused_with_its_fault(
+    name: str, content: str, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(BadBenchmark, match=re.escape(message)):
+        open_benchmark(tmp_path / name)
+
+
+def test_a_tag_may_be_somewhat_like_a_column_that_is_read() -> None:
+    rows = [{**row, "subject_id": "Q1", "region": "here"} for row in CAPITALS]
+    assert Benchmark.from_frame(pd.DataFrame(rows))["questions"].items[0].tags.keys() >= {"subject_id", "region"}
+
+
+def test_rows_that_are_no_table_and_a_table_that_is_no_benchmark_are_refused_with_what_to_do() -> None:
+    with pytest.raises(BadInput) as caught:
+        Benchmark.from_frame(CAPITALS)  # type: ignore[arg-type]
+    assert "pandas.DataFrame(rows)" in caught.value.next_step
+    with pytest.raises(BadInput, match=r"A DataFrame is no benchmark\.") as caught:
+        run(FakeModel(), pd.DataFrame(CAPITALS))  # type: ignore[arg-type]
+    assert caught.value.next_step.endswith("a table is made one by Benchmark.from_frame.")
 
 
 def test_many_bad_rows_are_counted(tmp_path: Path) -> None:
