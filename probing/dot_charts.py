@@ -46,7 +46,7 @@ def dot_figure(table: pd.DataFrame, label: str) -> Any:
     layout = {
         "template": chart_template(LIGHT),
         "height": FRAME_HEIGHT + ROW_HEIGHT * len(table),
-        "xaxis_title": label,
+        "xaxis_title": escape(label).replace("\n", "<br>"),
         "xaxis_zeroline": _are_differences(table),
         "yaxis": {"type": "category", "showgrid": False},
     }
@@ -88,7 +88,8 @@ def _drawn(table: pd.DataFrame, label: str, title: str) -> Any:
     # Dollar signs in names would be read as formulas.
     axes.set_yticks(places, [str(group).replace("$", r"\$") for group in table.index], color=LIGHT.ink)
     axes.set_ylim(len(table) - 0.4, -0.6)
-    axes.set_xlabel(label, color=LIGHT.soft)
+    axes.set_xlabel(label.replace("$", r"\$"), color=LIGHT.soft)
+    axes.locator_params(axis="x", nbins=5)
     picture.suptitle(title.replace("$", r"\$"), x=0.02, ha="left", fontsize=11, color=LIGHT.ink, wrap=True)
     if _are_differences(table):
         axes.axvline(0, color=LIGHT.muted, linewidth=1)

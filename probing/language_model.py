@@ -59,7 +59,7 @@ class OptionScores:
     log-probability exceeds 0, the sum is then an upper bound.
     `texts`: for each option, the statement that was scored. `spans`: for each option, where in it each of those tokens
     begins and ends, in characters. Both are empty for a model that has no tokens.
-    `prompt`: all that the model reads, the start token and the context among it, with ____ where the options stand.
+    `prompt`: all that the model reads, the start token and the context among it, with [Y] where the options stand.
     """
 
     log_probs: tuple[Floats, ...]
@@ -97,7 +97,7 @@ class BlankDistribution:
     `tokens`, `log_probs`: the k most probable tokens (text without surrounding space), in descending order.
     `options`: each option's log-probability, NaN where the option is not a single token of the model's vocabulary.
     `ranks`: each option's rank from 1, or 0 where the option is not ranked.
-    `prompt`: all that the model reads, with ____ at the blank; of a causal model, only the text up to it.
+    `prompt`: all that the model reads, with [Y] at the blank; of a causal model, only the text up to it.
     """
 
     tokens: tuple[str, ...]

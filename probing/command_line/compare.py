@@ -167,7 +167,8 @@ class SideBySide:
         table = self.shown(with_all=with_all)
         groups = table["dimension"].where(table["dimension"] == OVERALL, table["dimension"] + ": " + table["group"])
         dots = table.set_index(groups)[["difference", "low", "high"]].rename(columns={"difference": "value"})
-        write_dots(dots, f"{B} minus {A}", f"{self.sentence}.", file)
+        names = "\n".join(f"{side}: {name}" for side, name in self.names.items())
+        write_dots(dots, f"{B} minus {A}\n{names}", f"{self.sentence}.", file)
 
     def as_json(self) -> str:
         """Return all of it as JSON; a number that is not known is null."""

@@ -25,6 +25,7 @@ from probing.results.result import Result
 from probing.results.rows import refuse_without_rows
 from probing.results.run_json import describe_tokens
 from probing.results.token_scores import TOKENS_FILE, conditional_accuracy, read_tokens
+from probing.template import ANSWER_SLOT
 
 
 def add_show(parser: argparse.ArgumentParser) -> None:
@@ -35,11 +36,11 @@ def add_show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--k", metavar="1,5,10", help="also print precision at each k: how often a right option is among the k best"
     )
-    drawn = "draw the main figure with its interval: .html, .png, .svg or .pdf; with --predictions: their shares, .html"
+    drawn = "draw the main figure with its interval instead: .html, .png, .svg or .pdf; with --predictions, shares"
     parser.add_argument("--plot", type=Path, metavar="FILE", help=drawn)
     parser.add_argument("--by", metavar="DIMENSION", help="with --plot: by these groups, such as domain or relation")
     parser.add_argument(
-        "--prompts", type=int, metavar="N", help="print the first N prompts instead, exactly as the model read them"
+        "--prompts", type=int, metavar="N", help="print the first N prompts instead, as the model read them"
     )
     add_predictions(parser)
     parser.set_defaults(command=show)
@@ -70,6 +71,7 @@ def print_prompts(result: Result, count: int) -> None:
             "This result does not have the prompts.",
             "Measure it again with this version; the probe similarity has no prompts, as it compares single words.",
         )
+    print(f"{ANSWER_SLOT} marks where the options stand.\n")
     for row in result.items.head(count).to_dict("records"):
         answer = f", answer {row['answer_label']}" if "answer_label" in row else ""
         print(f"{row['relation']}, template {row['template']}, item {row['index']}{answer}:")
@@ -80,12 +82,14 @@ def show_result(folder: str, arguments: argparse.Namespace) -> None:
     result = Result.load(folder)
     if arguments.plot:
         result.plot(arguments.by or OVERALL, file=arguments.plot)
+        print(*result.findings, f"The chart is in {arguments.plot}.", sep="\n")
+        return
     precision = precision_table(result, arguments.k) if arguments.k is not None else None
     benchmark = result.record["benchmark"]
     print(*result.findings, f"{result.record['model']['id']} on {benchmark['slug']} {benchmark['version']}", sep="\n")
     for remark in [*probe_named(result.record["probe"]).remarks, *result.notes, *skipped_in_words(result.record)]:
         print(remark)
-    ties = result.scores[result.scores["metric"] == TIES]
+    ties = result.scores[(result.scores["metric"] == TIES) & (result.scores["value"] > 0)]
     for share, items in zip(ties["value"], ties["n"], strict=True):
         print(ties_in_words(share, items))
     print_lines("Tokens", describe_tokens(result.record))

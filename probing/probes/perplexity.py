@@ -29,7 +29,7 @@ from probing.language_model import LanguageModel, OptionScores, Request, Scoring
 from probing.probes.probe import ROW_COLUMNS, Probe, Row, prompt_cells, shared_tags, tag_cells, unless_too_long
 from probing.settings import Settings, option
 from probing.start_token import AUTO, NONE
-from probing.template import BLANK_TEXT, Prompt
+from probing.template import ANSWER_SLOT, Prompt
 
 By = Literal["token", "word"]
 # The sentence itself is the option, and stays as it is.
@@ -129,7 +129,7 @@ class Perplexity(Probe):
             "tokens": len(log_probs),
             "words": len(text.split()),
             "perplexity": perplexity,
-            **prompt_cells(scores.prompt.replace(BLANK_TEXT, text, 1)),
+            **prompt_cells(scores.prompt.replace(ANSWER_SLOT, text, 1)),
         }
 
     def _perplexity(self, text: str, log_probs: Floats, kind: Kind) -> float:

@@ -191,7 +191,7 @@ ITEM_COLUMNS: Mapping[str, str] = {
         "the sentence with what the model answers (`prediction_label`) at the blank, not with the right answer; "
         "where there are no options, the sentence with its blank, or the question"
     ),
-    "prompt": "all that the model read, with its start token, examples and chat template, and ____ where options stand",
+    "prompt": "all that the model read, with its start token, examples and chat template, and [Y] where options stand",
     "prediction_cultures": "the cultures in which the predicted option is a valid object",
     "prediction_statement": "as `prediction`, by the score of the whole statement",
     "rank_statement": "as `rank`, by the score of the whole statement",

@@ -20,7 +20,7 @@ from probing.kinds import KINDS
 from probing.language_model import BlankDistribution, ModelCard, OptionScores, Request
 from probing.scoring.tokens import Encoder
 from probing.start_token import AUTO
-from probing.template import BLANK_TEXT, Prompt
+from probing.template import ANSWER_SLOT, Prompt
 
 PROGRAM = "probing.scoring.chat_rendering"
 SECONDS = 10.0  # on the clock, for one chat; templates take a few thousandths of a second
@@ -71,7 +71,7 @@ def with_prompts(
             yield prompt, options
 
     for answered in answer(noted_requests()):
-        statement = waiting.popleft().fill(BLANK_TEXT, blank)
+        statement = waiting.popleft().fill(ANSWER_SLOT, blank)
         before = statement.context if statement.begun else start + statement.context
         text = statement.text if reads_right else statement.text[: statement.end]
         yield answered if isinstance(answered, TooLong) else replace(answered, prompt=before + text)

@@ -64,6 +64,8 @@ def score(
     texts = list(checked_sentences(prompts, "Prompt"))
     filled = [_prompt(number, text) for number, text in enumerate(texts)]
     requests = list(zip(filled, _options_of(options, len(texts)), strict=True))
+    for text, (_, labels) in zip(texts, requests, strict=True):
+        _refuse_second_space(text, labels)
     loaded = opened(ModelSource(model, tokenizer, commit, device, batch_tokens), dtype, pll, start)
     rows: list[tuple[Any, ...]] = []
     with without_panics(loaded.card.id), loaded.scoring_state():
@@ -99,6 +101,16 @@ def _options_of(options: Any, prompts: int) -> list[tuple[str, ...]]:
     if not all(own and all(map(str.strip, own)) for own in checked):
         raise BadInput("There is a prompt without options, or an empty option.", step)
     return checked
+
+
+def _refuse_second_space(text: str, labels: Iterable[str]) -> None:
+    """Raise `BadInput` for an option with a space before it, as other programs want it, where one is put there."""
+    if with_answer_slot(text) != f"{text} {ANSWER_SLOT}":
+        return
+    for label in labels:
+        if label[0].isspace():
+            step = "Leave it out, or end the prompt in the space that is wanted."
+            raise BadInput(f"{label!r:.80} begins with a space, and one is put between prompt and option.", step)
 
 
 def _rows(

@@ -168,8 +168,8 @@ class Study:
         """Return what the study holds in numbers, because its scores would fill screens."""
         pairs = [*self.folders, *self.failures]
         models, benchmarks = (len({pair[place] for pair in pairs}) for place in (0, 1))
-        sizes = f"models: {models}, benchmarks: {benchmarks}"
-        return f"<Study, {sizes}: {_counted(self.folders, self.failures, 'result')}>"
+        sizes = f"{_number(models, 'model')} and {_number(benchmarks, 'benchmark')}"
+        return f"<Study of {sizes}: {_counted(self.folders, self.failures, 'result')}>"
 
     @property
     def table(self) -> pd.DataFrame:
@@ -220,8 +220,12 @@ class Study:
 
 def _counted(folders: Mapping[Any, Path], failures: Mapping[Any, str], name: str) -> str:
     """Return how many there are, and how many are missing."""
-    count = f"{len(folders):,} {name}{'' if len(folders) == 1 else 's'}"
+    count = _number(len(folders), name)
     return f"{count}, {len(failures):,} missing" if failures else count
+
+
+def _number(count: int, name: str) -> str:
+    return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 
 def _as_html(table: pd.DataFrame, failures: Mapping[Any, str]) -> str:

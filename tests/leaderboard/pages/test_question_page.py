@@ -124,10 +124,10 @@ def test_the_page_of_a_run_shows_the_whole_prompt_where_it_is_stored(
 ) -> None:
     address, read = f"{ADDRESS}?run={answered.first.pk}", item_rows.of_item
     assert "The whole prompt" not in client.get(address).content.decode()
-    columns = {"prompt": "<s>Egypt is located in ____."}
+    columns = {"prompt": "<s>Egypt is located in [Y]."}
     with_prompts = lambda *item: {number: row | columns for number, row in read(*item).items()}  # noqa: E731
     monkeypatch.setattr(item_rows, "of_item", with_prompts)
-    assert "&lt;s&gt;Egypt is located in ____." in client.get(address).content.decode()
+    assert "&lt;s&gt;Egypt is located in [Y]." in client.get(address).content.decode()
 
 
 def test_models_stand_along_a_line_of_sizes_and_lead_to_their_answers(client: Client, answered: Site) -> None:

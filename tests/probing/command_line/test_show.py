@@ -49,7 +49,7 @@ def test_show_prints_each_dimension_with_both_intervals_and_nothing_that_is_not_
     assert all(f"\n{dimension}\n" in printed for dimension in ("overall", "template", "relation", "domain"))
     assert "cluster_low  cluster_high" in printed
     assert "cluster_low and cluster_high on other relations like these" in printed
-    assert "Ties: of 0 of 6 items (0.00%) several options share the best score" in printed
+    assert "Ties:" not in printed
     assert "conditional" not in printed, "there are no scores of single tokens"
     assert "at most" not in printed.lower(), "all items were asked"
 
@@ -79,12 +79,13 @@ def test_show_prints_how_texts_became_tokens_and_the_command_of_the_harness(
 def test_show_prints_prompts_as_the_model_read_them(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert "does not have the prompts" in refusal(capsys, "show", results[0], "--prompts", "1")
     result = Result.load(results[0])
-    result.items.assign(prompt="<s>" + result.items["subject"] + " is ____.").to_parquet(Path(results[0]) / ITEMS)
+    result.items.assign(prompt="<s>" + result.items["subject"] + " is [Y].").to_parquet(Path(results[0]) / ITEMS)
     printed = printed_by(capsys, "show", results[0], "--prompts", "2")
     first, second = result.items["subject"][:2]
     assert printed == (
-        f"P30, template 0, item 0, answer Africa:\n<s>{first} is ____.\n\n"
-        f"P30, template 0, item 1, answer Africa:\n<s>{second} is ____.\n\n"
+        "[Y] marks where the options stand.\n\n"
+        f"P30, template 0, item 0, answer Africa:\n<s>{first} is [Y].\n\n"
+        f"P30, template 0, item 1, answer Africa:\n<s>{second} is [Y].\n\n"
     )
     assert "--prompts cannot be 0" in refusal(capsys, "show", results[0], "--prompts", "0")
 
@@ -258,3 +259,13 @@ def test_what_version_0_2_counted_of_the_items_stays(results: list[str], folder:
     assert again.by("exposure").index.tolist() == ["2–3"]
     assert again.items["exposure_count"].tolist() == list(range(len(rows)))
     assert not {"exposure_count", "sitelinks"} & {*again.scores["dimension"]}
+
+
+def test_show_draws_a_chart_in_place_of_the_tables(
+    results: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chart = tmp_path / "chart.svg"
+    sentence, place = printed_by(capsys, "show", results[0], "--plot", str(chart)).splitlines()
+    assert "knows" in sentence
+    assert place == f"The chart is in {chart}."
+    assert chart.stat().st_size > 0

@@ -40,16 +40,16 @@ def prompts(model: object, **settings: object) -> list[str]:
 
 
 def test_it_has_the_start_token_and_a_blank_where_the_options_stand(model: CausalModel) -> None:
-    assert prompts(model) == ["<s>Peru lies in ____.", "<s>Mali lies in ____."]
-    assert prompts(model, start="none")[0] == "Peru lies in ____."
+    assert prompts(model) == ["<s>Peru lies in [Y].", "<s>Mali lies in [Y]."]
+    assert prompts(model, start="none")[0] == "Peru lies in [Y]."
 
 
 def test_it_has_the_examples_before_the_statement(model: CausalModel) -> None:
-    assert prompts(model, few_shot=1)[0] == "<s>Mali lies in Africa.\nPeru lies in ____."
+    assert prompts(model, few_shot=1)[0] == "<s>Mali lies in Africa.\nPeru lies in [Y]."
 
 
 def test_it_has_the_chat_as_the_template_writes_it(model: CausalModel) -> None:
-    chat = "[user] Fill in the blank: Peru lies in ____.\n[assistant] ____"
+    chat = "[user] Fill in the blank: Peru lies in ____.\n[assistant] [Y]"
     assert prompts(model, chat=True)[0] == chat
 
 
@@ -59,7 +59,7 @@ def test_of_an_answer_by_generation_it_is_the_text_that_was_continued(model: Cau
 
 
 def test_of_a_blank_that_a_causal_model_fills_it_is_the_text_up_to_the_blank(model: CausalModel) -> None:
-    assert prompts(model, probe="cloze", closed=True)[0] == "<s>Peru lies in ____"
+    assert prompts(model, probe="cloze", closed=True)[0] == "<s>Peru lies in [Y]"
 
 
 def test_of_a_cloze_that_is_continued_it_is_the_instruction_with_the_sentence(model: CausalModel) -> None:
@@ -67,7 +67,7 @@ def test_of_a_cloze_that_is_continued_it_is_the_instruction_with_the_sentence(mo
 
 
 def test_of_a_masked_model_it_is_the_whole_sentence() -> None:
-    assert prompts(masked_model(HEAD_APART["bert"]), probe="cloze")[0] == "Peru lies in ____."
+    assert prompts(masked_model(HEAD_APART["bert"]), probe="cloze")[0] == "Peru lies in [Y]."
 
 
 def test_of_a_pair_it_has_the_demonstrations(model: CausalModel) -> None:
@@ -76,8 +76,8 @@ def test_of_a_pair_it_has_the_demonstrations(model: CausalModel) -> None:
     few_shot = make(Specificity, {"prompting": "few-shot", "shots": 1})
     rows = list(few_shot.rows(model, pairs, 0, Settings()))
     assert [row["prompt"] for row in rows] == [
-        "<s>Lima is in Peru, Oslo is in ____",
-        "<s>Oslo is in Norway, Lima is in ____",
+        "<s>Lima is in Peru, Oslo is in [Y]",
+        "<s>Oslo is in Norway, Lima is in [Y]",
     ]
 
 

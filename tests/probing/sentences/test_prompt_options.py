@@ -99,3 +99,10 @@ def test_scores_that_are_not_finite_are_refused() -> None:
 
     with pytest.raises(NonFiniteScores, match="log-probability that is not a number for prompt 0"):
         probing.score(Broken(), ["a"], ["1"])
+
+
+def test_a_second_space_before_an_option_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"' green' begins with a space, and one is put between prompt and option\."):
+        probing.score(FakeModel(), ["The sky is"], ["blue", " green"])
+    table = probing.score(FakeModel(), ["The sky is ", "It is[Y]"], [["blue"], [" so"]])
+    assert table["statement"].tolist() == ["The sky is blue", "It is so"]

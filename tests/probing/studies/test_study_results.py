@@ -87,4 +87,4 @@ def test_studies_and_sweeps_are_shown_in_a_line_and_in_notebooks_as_a_table(swep
     assert repr(failed).endswith("revisions, 1 missing>")
     assert "<td>checkpoint-500</td>" in failed._repr_html_() and "no &lt;weights&gt;" in failed._repr_html_()
     study = Study({Pair("a", "b"): Path("a/b"), Pair("c", "b"): Path("c/b")}, swept.scores, {Pair("c", "d"): "gone"})
-    assert repr(study) == "<Study, models: 2, benchmarks: 2: 2 results, 1 missing>"
+    assert repr(study) == "<Study of 2 models and 2 benchmarks: 2 results, 1 missing>"
