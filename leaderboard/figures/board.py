@@ -27,7 +27,9 @@ OVERALL = ("overall",)
 ERROR = "_sem"  # what follows the name of a metric whose standard error a score is
 RUN = ("benchmark", "provenance", "finished", "reference")
 # What lists say of each model beside its name: fields, with the titles and the CSS classes of their columns.
+# Files have all of them, and these pages some.
 FACTS = {"kind": ("Type", ""), "parameters": ("Size", "number"), "family": ("Family", "")}
+ON_FRONT_PAGE, ON_BENCHMARK_PAGES = ("parameters",), ("kind", "parameters")
 MODEL = ("hub_id", *FACTS, "step")
 WEIGHTS = ("quantisation", "adapter_commit", "weights_file", "source")
 SIZES = {"100m": (0, 10**8), "1b": (10**8, 10**9), "10b": (10**9, 10**10), "more": (10**10, 10**16)}

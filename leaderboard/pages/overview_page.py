@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedi
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
 
-from leaderboard.figures.board import SIZES
+from leaderboard.figures.board import FACTS, ON_FRONT_PAGE, SIZES
 from leaderboard.figures.filters import SIZE_TITLES
 from leaderboard.figures.overview import MEASURED, Column, Figure, Row, model_rows, parts_by_slug, read, versions
 from leaderboard.figures.scores import OVERALL_SLICE, PART_SETTINGS, Slice, parts_among
@@ -18,7 +18,6 @@ from leaderboard.figures.verdicts import level_with
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.models.printed import PUBLISHED
 from leaderboard.pages.overview_table import (
-    SHOWN,
     column_names,
     heads,
     leading_columns,
@@ -229,7 +228,7 @@ def _table(request: HttpRequest, rows: Sequence[Row], columns: Sequence[Column],
         "page": page,
         "lines": lines(list(page), here, main),
         "leading": leading_columns(bool(main)),
-        "facts": SHOWN,
+        "facts": {name: FACTS[name] for name in ON_FRONT_PAGE},
         "columns": heads(here),
         "topics": _topics(here),
         "default_sort": main.slug if main else "coverage",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from django.urls import reverse
 
-from leaderboard.figures.board import FACTS, figure_url
+from leaderboard.figures.board import FACTS, ON_FRONT_PAGE, figure_url
 from leaderboard.figures.overview import Column, Figure, Row
 from leaderboard.figures.progress import percent_done
 from leaderboard.figures.runs import ANY_VERSION
@@ -14,7 +14,6 @@ from leaderboard.models.run import run_url
 from leaderboard.ui import spelled
 from leaderboard.ui.links import model_address
 
-SHOWN = {name: FACTS[name] for name in ("parameters",)}  # those facts of a model that pages show; files have all
 OTHER_ITEMS = "about other questions than the rest of this column"
 OTHER_METRIC = "in another metric or with other settings than this column"
 OTHER_PARTS = "about other pairs of cultures or in other languages than this column"
@@ -26,14 +25,14 @@ OF_FIGURE = ("low", "high", "standard_error", "n", "metric", "provenance", "vers
 
 def leading_columns(is_of_topic: bool) -> list[str]:
     """Return the columns before those of benchmarks that pages show as well."""
-    return ["model", *SHOWN, *([] if is_of_topic else ["coverage"])]
+    return ["model", *ON_FRONT_PAGE, *([] if is_of_topic else ["coverage"])]
 
 
 def column_names(columns: Sequence[Column], is_of_topic: bool) -> list[str]:
     """Return the names in their order. Only the table of a topic, which shows intervals, has standard errors."""
     of_figure = [name for name in OF_FIGURE if is_of_topic or name != "standard_error"]
     of_benchmarks = [f"{column.slug}{name}" for column in columns for name in ("", *(f"_{one}" for one in of_figure))]
-    in_files = [name for name in FACTS if name not in SHOWN]
+    in_files = [name for name in FACTS if name not in ON_FRONT_PAGE]
     return [*leading_columns(is_of_topic), "hub_id", *in_files, *of_benchmarks]
 
 

@@ -13,7 +13,7 @@ from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.text import get_text_list
 
-from leaderboard.figures.board import FACTS
+from leaderboard.figures.board import FACTS, ON_BENCHMARK_PAGES
 from leaderboard.figures.filters import models_of, near_models
 from leaderboard.figures.runs import printed_on, read_records, runs_on
 from leaderboard.figures.scores import OVERALL_SLICE, Slice, baselines_of, chance_of, slices
@@ -45,8 +45,7 @@ from leaderboard.ui.labels import MEASURED, PUBLISHED
 from leaderboard.ui.table_files import wants_file
 from probing.benchmark import Relation
 
-SHOWN = ("kind", "parameters")  # those facts of a model that the page shows
-MODEL = ("rank", "model", *SHOWN, "active_parameters", "tie_group", "settings")
+MODEL = ("rank", "model", *ON_BENCHMARK_PAGES, "active_parameters", "tie_group", "settings")
 RUN = ("provenance", "date", "group", "way", "run", "commit", "version")
 
 
@@ -110,7 +109,7 @@ def models_table(
         "rows": shown,
         "page": page,
         "filled": of_page,
-        "facts": {name: FACTS[name] for name in SHOWN if name in of_page},
+        "facts": {name: FACTS[name] for name in ON_BENCHMARK_PAGES if name in of_page},
         **scored,
         "metric": filters.metric,
         "beside": [(name, pages.metric_label(name)) for name in pages.metrics_beside(filters.benchmark)],
@@ -255,7 +254,7 @@ def _run_values(row: Row, run: Entry) -> dict[str, Any]:
     return {
         "rank": row["rank_text"] or None,
         "model": run.model.title,
-        **{name: getattr(run.model, name) for name in (*SHOWN, "active_parameters")},
+        **{name: getattr(run.model, name) for name in (*ON_BENCHMARK_PAGES, "active_parameters")},
         "tie_group": row["paired"].tie_group if row["paired"] else None,
         "provenance": run.source,
         "date": timezone.localtime(run.finished).date().isoformat() if run.finished else None,

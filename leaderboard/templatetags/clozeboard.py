@@ -1,5 +1,6 @@
 """Filters and attributes that the templates need beyond Django's own."""
 
+import re
 from collections.abc import Mapping, Sized
 from datetime import timedelta
 from typing import Any
@@ -26,6 +27,7 @@ from leaderboard.ui.visible import LINES, visible
 
 register = Library()
 COLUMN_HEAD, ALL_COLUMNS = 'role="columnheader"', 'colspan="all"'  # in cells/head.html and cells/heading.html
+FOLDED_CELL = re.compile(r'<td[^>]*class="[^"]*\bfolded\b')
 SORT_LINKS = "sort_links"  # under which the heads of a table leave their links for it
 register.filter("dimension", labels.dimension)
 register.filter("visible", visible)
@@ -93,14 +95,13 @@ def table(
     empty: str = "",
     page: Page[Any] | None = None,
     main: bool = False,
-    folded: bool = False,
     file_of_page: bool = False,
 ) -> SafeString:
     """Put head and body of a table (`content`) into a box that scrolls, above their number and their CSV.
 
     A table on several pages has its `page`, and without `rows` there is a sentence, `empty`. The parameters of the
-    `main` table of a page have no prefix. Narrow screens show the cells of a `folded` table that have this class only
-    to readers who ask for all values. The CSV has all pages, unless it is a `file_of_page`, as the page is. Headings
+    `main` table of a page have no prefix. Narrow screens show cells of the class `folded` only to readers who ask for
+    all values. The CSV has all pages, unless it is a `file_of_page`, as the page is. Headings
     above rows get the number of heads as their width.
     """
     query, word = context["request"].GET, parameter("page", "" if main else name)
@@ -112,7 +113,7 @@ def table(
         "caption": caption,
         "empty": empty,
         "main": main,
-        "folded": folded,
+        "folded": FOLDED_CELL.search(content),
         "total": page.paginator.count if page else len(rows),
         "pages": page_links(query, word, page) if page else [],
         "csv": link(query, **{"format": "csv", "table": name, **({} if file_of_page else {word: None})}),

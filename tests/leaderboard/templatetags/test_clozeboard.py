@@ -21,3 +21,11 @@ def test_a_heading_is_as_wide_as_its_table_has_heads() -> None:
     template = Template(f'{{% load clozeboard %}}{{% table "name" "Caption" text %}}{body}{{% endtable %}}')
     page = template.render(Context({"request": RequestFactory().get("/"), "text": 'colspan="all"'}))
     assert '<th role="rowheader" scope="colgroup" colspan="2">colspan=&quot;all&quot;</th>' in page
+
+
+@pytest.mark.parametrize("classes", ["number", "number folded"])
+def test_a_table_with_folded_cells_offers_to_show_all_values(classes: str) -> None:
+    body = f'<tr role="row"><td role="cell"\n class="{classes}">folded</td></tr>'
+    template = Template(f'{{% load clozeboard %}}{{% table "name" "Caption" text %}}{body}{{% endtable %}}')
+    page = template.render(Context({"request": RequestFactory().get("/"), "text": "one"}))
+    assert ("Show all values" in page) == ("folded" in classes)
