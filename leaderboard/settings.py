@@ -13,6 +13,8 @@ from typing import Any
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
+from probing.extras import install_command
+
 
 def env_bool(name: str, default: bool) -> bool:
     value = os.environ.get(name, "").strip().lower()
@@ -101,7 +103,7 @@ def package_folder(name: str) -> Path:
 def require(package: str, extra: str) -> None:
     """Stop the start if a setting needs a package that is not installed."""
     if find_spec(package) is None:
-        raise ImproperlyConfigured(f'{package} is not installed. Install it: pip install "clozeboard[{extra}]".')
+        raise ImproperlyConfigured(f"{package} is not installed. Install it: {install_command(extra)}.")
 
 
 def usual_memory(weight_bytes: int, float32_parameters: int) -> int:

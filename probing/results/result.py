@@ -213,7 +213,7 @@ class Result:
         return values
 
     def plot(self, dimension: str = OVERALL, metric: str = "", file: str | Path | None = None) -> Any:
-        """Return a chart of Plotly with what `by` returns; needs `pip install "clozeboard[plot]"`.
+        """Return a chart of Plotly with what `by` returns; needs the extra `plot`.
 
         It has a dot with its 95 % interval for each group. `file`: write it there as well, as a page (.html) or as a
         picture (.png, .svg, .pdf), which needs no browser; a picture is returned as a figure of matplotlib.
