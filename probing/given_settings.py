@@ -5,11 +5,15 @@ Written out because type checkers and editors read nothing else; a test compares
 
 import inspect
 from collections.abc import Callable, Iterable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints
 
 from probing.language_model import PLL, Reduction
-from probing.settings import SETTINGS, Quantization, ScoringProtocol
+from probing.model_source import ModelSource
+from probing.probes import PROBES
+from probing.probes.probe import declared_options
+from probing.settings import SETTINGS, Quantization, ScoringProtocol, usual_names
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
@@ -77,19 +81,30 @@ class StudyArguments(GivenArguments, total=False):
 def shows_settings(function: FunctionT) -> FunctionT:
     """Let `help` and notebooks show every setting of a function that takes `**settings: Unpack[GivenSettings]`, say.
 
-    The default of an option depends on the probe and is shown as an ellipsis.
+    A default that depends on the benchmark or the probe is shown as an ellipsis.
     """
-    signature = inspect.signature(function)
+    signature, defaults = inspect.signature(function), _defaults()
     *own, unpacked = signature.parameters.values()
     (names,) = get_args(unpacked.annotation)
     settings = [
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=SETTINGS[name].default if name in SETTINGS else ...,
+            default=defaults.get(next(iter(usual_names({name: None}))), ...),
             annotation=hint,
         )
         for name, hint in get_type_hints(names).items()
     ]
     vars(function)["__signature__"] = signature.replace(parameters=[*own, *settings])
     return function
+
+
+def _defaults() -> dict[str, Any]:
+    """Return the default of each argument that has the same one for all benchmarks and probes."""
+    loading = {one.name: one.default for one in fields(ModelSource)} | {"keep_tokens": False, "keep_rows": True}
+    of_options: dict[str, Any] = {}
+    for option in (option for probe in PROBES.values() for option in declared_options(probe).values()):
+        is_shared = of_options.get(option.name, option.default) == option.default
+        of_options[option.name] = option.default if is_shared else ...
+    of_settings = {name: setting.default for name, setting in SETTINGS.items() if name != "probe"}
+    return {**loading, **of_options, **of_settings}

@@ -33,7 +33,11 @@ def test_each_has_the_declared_type() -> None:
 def test_help_shows_every_setting_with_its_type_and_default() -> None:
     shown = inspect.signature(probing.run).parameters
     assert WRITTEN.keys() <= shown.keys()
-    assert all(shown[name].default == setting.default for name, setting in SETTINGS.items())
+    assert all(shown[name].default == setting.default for name, setting in SETTINGS.items() if name != "probe")
+    of_options = {"few_shot": 0, "k": 5, "prompting": "vanilla", "relation": (), "template": (0,)}
+    assert {name: shown[name].default for name in of_options} == of_options
+    depends = {name for name, argument in shown.items() if argument.default is ...}
+    assert depends == {"probe", "chat", "tokens"}, "on the benchmark, or on the probe"
     text = pydoc.plain(pydoc.render_doc(probing.run))
     assert "sample: int | None = None" in text
     assert "settings_and_options" not in text.partition("Probe a model")[0]
