@@ -15,16 +15,13 @@ TEMPLATES = (0, 1, 2)  # of every relation of BEAR
 
 
 def harness_command(record: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the equivalent of a stored run (`run.json`), or None if it is no multiple-choice run.
+    """Return the equivalent of a stored run (`run.json`), or None where the harness has no such task.
 
     Keys: `command`, empty where the harness cannot measure the same, and `differences`, sentences about what remains.
     """
-    if record.get("probe") != "multiple_choice":
+    if record.get("probe") != "multiple_choice" or record["benchmark"]["slug"] not in TASKS:
         return None
-    model, settings = record["model"], record["settings"]
-    task = TASKS.get(record["benchmark"]["slug"])
-    if task is None:
-        return _no_command("lm-evaluation-harness has this kind of task for BEAR only.")
+    model, settings, task = record["model"], record["settings"], TASKS[record["benchmark"]["slug"]]
     if model["kind"] != "causal":
         return _no_command("The task of lm-evaluation-harness takes causal models only.")
     if settings.get("start", AUTO) == NONE:

@@ -134,7 +134,7 @@ class Result:
     def findings(self) -> list[str]:
         """What the model does, in a sentence, beside what is reached without it; one for each pair of cultures.
 
-        There is none where the run has no main metric.
+        Where the run has no main metric, it says what this needs, if that is known.
         """
         probe, name = probe_named(self.record["probe"]), self.record["model"]["id"].rpartition("/")[2]
         scores = self.scores.dropna(subset=["value"])
@@ -148,7 +148,8 @@ class Result:
                 reached = {way: figures[metric]["value"] for way, metric in WITHOUT_MODEL.items() if metric in figures}
                 sentence = finding(probe.finds, main["value"], (main["low"], main["high"]), main["n"], reached)
                 sentences.append(f"{name}{f' ({group})' if has_several else ''} {sentence}.")
-        return sentences
+        missing = f"There is no {probe.main_metric} of {name}: it needs {probe.needs}."
+        return sentences or [missing] * bool(probe.needs)
 
     def by(self, dimension: str = OVERALL, metric: str = "") -> pd.DataFrame:
         """Return a metric, by default the main one of the probe, by the groups of a dimension such as "domain".

@@ -20,6 +20,7 @@ from probing.errors import BadInput, Incomplete, NoSpace
 from probing.formats import bear
 from probing.plan import plan_of
 from probing.probes.multiple_choice import MultipleChoice
+from probing.probes.specificity import Specificity
 from probing.results.completeness import check_complete
 from probing.results.result import Result
 from probing.results.rows import join
@@ -359,6 +360,8 @@ def test_figures_of_several_pairs_of_cultures_have_a_sentence_each() -> None:
     ]
     assert findings([overall, *pairs[:2]]) == ["m knows 50 % (40 to 60) of these 200 facts."]
     assert findings(pairs[:2]) == []
+    record["probe"] = "specificity"
+    assert findings([]) == [f"There is no specificity of m: it needs {Specificity.needs}."]
 
 
 def test_a_file_is_drawn_once_and_a_picture_without_plotly(
