@@ -6,9 +6,11 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from probing.errors import BadInput, ProbingError, nearest
+
+COUNTING_ITEMS = ("--limit", "--sample")  # flags whose number is one of items
 
 
 def exit_code(command: Callable[[], None]) -> int:
@@ -50,10 +52,26 @@ def program() -> str:
     return "python -m probing" if name == "__main__" else name
 
 
+def _no_number(found: re.Match[str]) -> str:
+    """Return what is said in place of argparse's words about a text that is no number."""
+    flag, number_type, text = found.groups()
+    number = "a whole number" if number_type == "int" else "a number"
+    items = " of items" if flag in COUNTING_ITEMS else ""
+    return f"{flag} takes {number}{items}, not {text}"
+
+
 class Parser(argparse.ArgumentParser):
-    """Parser that reports an error in one line."""
+    """Parser that reports an error in one line, with a pointer to the help of the command that was called."""
+
+    def parse_known_args(self, *words: Any, **more: Any) -> Any:
+        """Refuse unknown words at once, since otherwise the parser of all commands would, with its own help."""
+        parsed, unknown = super().parse_known_args(*words, **more)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return parsed, unknown
 
     def error(self, message: str) -> NoReturn:
+        message = re.sub(r"argument (\S+): invalid (int|float) value: (.+)", _no_number, message)
         wrong = re.search(r"unrecognized arguments: ([^ =]+)|invalid choice: '([^']+)'", message)
         choices = re.findall(r"'([^']+)'", message.partition("(choose from")[2])
         near = nearest(wrong[1] or wrong[2], choices or self._flags()) if wrong else ""

@@ -14,7 +14,7 @@ from probing.analysis.details import without_details
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.command_line.exit_codes import program
-from probing.command_line.peer_names import add_peer_names
+from probing.command_line.peer_names import add_peer_names, answer_peer_names
 from probing.command_line.printing import print_by_dimension, print_lines, print_table
 from probing.command_line.settings_flags import KEPT, add_loading, add_model, add_settings, given_settings
 from probing.dry_run import SECONDS, forecast_prepared
@@ -100,6 +100,8 @@ def _add_study_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """Probe one model on one benchmark, or more of either or start tokens, or only say how long that will take."""
+    if arguments.config is None:
+        answer_peer_names(arguments)
     if config := getattr(arguments, OLD_CONFIG, None):
         print(f"run --config goes in the next version. Use {program()} study {config} in its place.", file=sys.stderr)
         arguments.config = config

@@ -26,7 +26,7 @@ PROGRAM = "probing.scoring.chat_rendering"
 SECONDS = 10.0  # on the clock, for one chat; templates take a few thousandths of a second
 ANSWER = "ANSWER"  # stands for what the assistant says while the text before it is found
 ROLES = ("user", "assistant")
-WITHOUT_CHAT = "Ask it with --set chat=false."
+WITHOUT_CHAT = "Leave out --chat, or ask it with --set chat=false."
 RENDERING = Lock()
 AnswerT = TypeVar("AnswerT", OptionScores, BlankDistribution)
 

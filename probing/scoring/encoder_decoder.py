@@ -20,6 +20,7 @@ from probing.errors import BadConfig, TooLong, UnsupportedModel
 from probing.language_model import Continuation, OptionScores, Scoring, Verb
 from probing.scoring import reference
 from probing.scoring.batching import out_of_memory_explained
+from probing.scoring.chats import WITHOUT_CHAT
 from probing.scoring.encoded import Encoded
 from probing.scoring.generation import TEXTS_PER_WINDOW, continuation, end_tokens, refuse_non_finite
 from probing.scoring.hf_model import REFUSALS, BlankInput, by_prompt
@@ -121,7 +122,7 @@ class EncoderDecoderModel(AnsweringModel):
     ) -> Iterator[Continuation | TooLong]:
         """Yield what the decoder writes into a prompt's blank, or in answer to a text: the most probable tokens."""
         if chat:
-            raise UnsupportedModel(f"{self.card.id} is an encoder-decoder and has no chats.", "Use --set chat=false.")
+            raise UnsupportedModel(f"{self.card.id} is an encoder-decoder and has no chats.", WITHOUT_CHAT)
         stream = iter(texts)
         while window := [self._begun(text) for text in islice(stream, TEXTS_PER_WINDOW)]:
             written: dict[DecoderInput, Continuation | TooLong] = {}

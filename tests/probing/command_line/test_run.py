@@ -226,8 +226,8 @@ def test_names_of_the_harness_are_those_of_here(
     assert main(["run", "fake", "--tasks", folder, *few, "--output_path", str(tmp_path / "out")]) == 0
     settings = Result.load(tmp_path / "out").record["settings"]
     assert (settings["options"]["few_shot"], settings["limit"]) == (1, 2)
-    parsed = parser(["run"]).parse_args(["run", "m", "--tasks", "a,b", "--apply_chat_template"])
-    assert (parsed.benchmark, parsed.chat) == (["a", "b"], True)
+    parsed = parser(["run"]).parse_args(["run", "m", "--tasks", "starter,pairs", "--apply_chat_template"])
+    assert (parsed.benchmark, parsed.chat) == (["starter", "pairs"], True)
     with pytest.raises(SystemExit):
         main(["run", "fake", "--tasks", folder, "--batch_size", "8", "--out", str(tmp_path / "other")])
     assert "give --batch-tokens, the token positions of a batch" in complaint(capsys)

@@ -66,7 +66,7 @@ def test_a_template_that_does_not_end_is_stopped(monkeypatch: pytest.MonkeyPatch
 def test_a_template_that_does_harm_ends_in_a_sentence(template: Any, error: type[Exception], sentence: str) -> None:
     with pytest.raises(error, match=sentence) as raised:
         written_chat(CARD, speaking(template), CHAT)
-    assert str(raised.value).endswith("Ask it with --set chat=false.")
+    assert str(raised.value).endswith("Leave out --chat, or ask it with --set chat=false.")
     assert "\n" not in str(raised.value)
 
 

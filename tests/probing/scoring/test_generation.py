@@ -90,7 +90,7 @@ def test_a_message_goes_through_the_chat_template_after_the_system_message(model
 
 
 def test_a_model_without_a_chat_template_takes_no_messages(model: HFModel) -> None:
-    with pytest.raises(UnsupportedModel, match=r"has no chat template\. Ask it with --set chat=false"):
+    with pytest.raises(UnsupportedModel, match=r"has no chat template\. Leave out --chat"):
         list(model.generate(["Who?"], 1, chat=True))
 
 
