@@ -13,10 +13,11 @@ from typing import Any
 from probing.benchmark import Benchmark
 from probing.errors import BadBenchmark, BadInput, DigestMismatch, nearest, suggestion
 from probing.files.downloads import HubFolder, compare_or_record, digests_file, fetch_archive, fetch_file
-from probing.files.folders import new_folder
+from probing.files.folders import missing_path, near_path, new_folder
 from probing.formats import FORMATS, format_of
 from probing.formats.dlama import TEMPLATES_FOLDER
 from probing.formats.own_wordings import PROJECT, source_note, write_questions, write_templates
+from probing.formats.table import SUFFIXES
 
 # The benchmarks that ship with the project are inside the installed library, or beside it in a checkout.
 PACKAGED = Path(__file__).resolve().parent / "embedded"
@@ -89,7 +90,9 @@ def open_benchmark(name: str | Path, data_dir: Path | None = None) -> Benchmark:
     if entry := CATALOG.get(known_name(name)):
         return entry.read(known_folder(entry, data_dir))
     if not Path(name).exists():
-        near = nearest(str(name), CATALOG)
+        if Path(name).suffix in SUFFIXES:
+            raise BadInput(*missing_path(Path(name), "file"))
+        near = nearest(str(name), CATALOG) or near_path(Path(name))
         step = f"Did you mean {near!r}?" if near else f"Give a folder or one of: {', '.join(CATALOG)}."
         raise BadInput(f"{name} is neither a folder nor a known benchmark.", step)
     return FORMATS[format_of(Path(name))](Path(name))

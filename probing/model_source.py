@@ -11,6 +11,7 @@ from probing.extras import MERGING, READING_GGUF, require_package, require_scori
 from probing.files.adapters import split_adapter
 from probing.files.description import describe
 from probing.files.model_files import HUB_GGUF, locate, refuse_own_tokenizer
+from probing.files.weights import quantised_to, require_library
 from probing.language_model import KnownModel, LanguageModel
 from probing.settings import AUTO_DTYPE, Settings, refuse_pll, usual_spelling
 
@@ -140,7 +141,7 @@ class ModelSource:
         if self.is_served:
             return cast(LanguageModel, probing.connect(str(self.model), tokenizer=str(self.tokenizer or "")))
         if self._is_named:
-            self._refuse_incomplete()
+            self._refuse_incomplete(quantization)
             loaded = probing.load(
                 str(self.model),
                 commit=self.commit,
@@ -159,12 +160,16 @@ class ModelSource:
             return cast(LanguageModel, self.model)
         return cast(LanguageModel, probing.wrap(self.model, self.tokenizer, batch_tokens=self.batch_tokens))
 
-    def _refuse_incomplete(self) -> None:
+    def _refuse_incomplete(self, quantization: str) -> None:
         """Raise where a package or a file on this disk is missing, before torch is imported to load the model."""
         require_scoring()
+        if quantization != "none":
+            require_library(quantised_to(quantization))
         base, adapter = split_adapter(str(self.model))
         if adapter:
             require_package("peft", "peft", MERGING)
+        if base.endswith(".gguf") and not base.startswith(HUB_GGUF):
+            locate(base, self.commit)
         if base.startswith(HUB_GGUF) or base.endswith(".gguf"):
             require_package("gguf", "gguf", READING_GGUF)
         elif Path(base).is_dir():

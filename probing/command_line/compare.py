@@ -5,7 +5,7 @@ Two results, or files of right and wrong answers that other programs wrote, are 
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,7 +37,7 @@ from probing.analysis.paired_tests import (
 from probing.command_line.printing import print_lines, print_table, write_csv
 from probing.dot_charts import write_dots
 from probing.errors import BadInput
-from probing.files.folders import new_file
+from probing.files.folders import missing_path, new_file
 from probing.probes import probe_named
 from probing.probes.probe import Probe
 from probing.results.answer_files import SCORE, read_answers, refuse_other_items, with_texts
@@ -69,6 +69,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
 
 def compare_two(arguments: argparse.Namespace) -> None:
     paths = {A: arguments.first, B: arguments.second}
+    _refuse_absent(paths.values())
     if arguments.first.resolve() == arguments.second.resolve():
         raise BadInput(f"A and B are both {arguments.first}.", "Name two different ones.")
     are_results = [(path / RECORD).is_file() for path in paths.values()]
@@ -91,6 +92,12 @@ def compare_two(arguments: argparse.Namespace) -> None:
             new.write_text(f"{compared.as_json()}\n", encoding="utf-8")
     if arguments.csv:
         print("\n--csv goes in the next version: --json has these figures, and --items the facts.")
+
+
+def _refuse_absent(paths: Iterable[Path]) -> None:
+    for path in paths:
+        if not path.exists():
+            raise BadInput(*missing_path(path, "file or folder"))
 
 
 @dataclass(frozen=True)

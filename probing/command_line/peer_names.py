@@ -47,7 +47,7 @@ def _names(text: str) -> list[str]:
     """Return the benchmarks of a text; refuse names that are none, which may be tasks of the harness."""
     names = text.split(",")
     for name in names:
-        if known_name(name) not in CATALOG and not Path(name).exists():
+        if known_name(name) not in CATALOG and not Path(name).suffix and not Path(name).exists():
             near = nearest(name, CATALOG)
             hint = f"Did you mean {near!r}? " if near else ""
             harness = f"A task of lm-evaluation-harness is run by: {program()} lm-eval --tasks {name}"

@@ -12,10 +12,22 @@ from tempfile import mkdtemp
 
 from filelock import FileLock, Timeout
 
-from probing.errors import BadInput, NoSpace
+from probing.errors import BadInput, NoSpace, nearest
 
 # Of renameat2(2): paths are those of the working folder, and two names are exchanged.
 AT_WORKING_FOLDER, EXCHANGE = -100, 2
+
+
+def near_path(path: Path) -> str:
+    """Return the path beside this one of whose name this one's is probably a misspelling, or an empty text."""
+    near = nearest(path.name, [entry.name for entry in path.parent.glob("*")])
+    return str(path.parent / near) if near else ""
+
+
+def missing_path(path: Path, kind: str) -> tuple[str, str]:
+    """Return the message and the next step of an error about a path at which there is nothing; `kind`: such as file."""
+    near = near_path(path)
+    return f"There is no {kind} {path}.", f"Did you mean {near!r}?" if near else "Check the path."
 
 
 @contextmanager

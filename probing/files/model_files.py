@@ -20,6 +20,7 @@ from huggingface_hub import get_token
 
 from probing.errors import BadInput, ModelNotFound, SourceUnavailable
 from probing.files.description import describe, loaded_files, require_fast_tokenizer, text_part_of, weight_index
+from probing.files.folders import missing_path, near_path
 from probing.files.hub import HubClient
 from probing.files.listing import (
     CONFIG,
@@ -95,7 +96,7 @@ def locate(model: str, commit: str = "", any_head: bool = False, tokenizer: str 
         raise BadInput(f"{model} is on this disk, where it has no commits.", "Leave the commit out.")
     if path.suffix == ".gguf":
         if not path.is_file():
-            raise ModelNotFound(f"There is no file {model}.", "Check the path.")
+            raise ModelNotFound(*missing_path(path, "file"))
         return ModelFiles(path.parent, "gguf", path.name)
     if path.is_dir():
         files = sorted(path.glob("*.gguf"))
@@ -154,10 +155,14 @@ def _download(hub_id: str, commit: str, fetch: Callable[[Listing], Path]) -> Pat
         if not commit:
             client.remember_newest(folder)
         return folder
-    except SourceUnavailable:
+    except SourceUnavailable as error:
         if earlier := client.cached(hub_id, commit):
             return earlier
-        raise
+        if "/" in hub_id:
+            raise
+        near = near_path(Path(hub_id))
+        step = f"Did you mean {near!r}?" if near else error.next_step
+        raise SourceUnavailable(f"{error.message} There is no folder {hub_id} here either.", step) from error
 
 
 def _download_gguf(model: str, commit: str) -> ModelFiles:

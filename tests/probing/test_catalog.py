@@ -288,3 +288,26 @@ def test_a_graph_is_made_of_its_two_sources(freebase: Path, tmp_path: Path, monk
     assert any("an entity has no name" in note for note in benchmark.notes)
     names = [line.split("/")[-1] for line in (tmp_path / "var" / "fb15k237.sha256").read_text().splitlines()]
     assert sorted(names) == ["entity2wikidata.json", "relation_mapping.json", "test.txt", "train.txt", "valid.txt"]
+
+
+def test_a_table_that_is_not_there_is_a_missing_file_with_the_nearest_name(tmp_path: Path) -> None:
+    (tmp_path / "questions.csv").touch()
+    with pytest.raises(BadInput) as raised:
+        open_benchmark(tmp_path / "qestions.csv")
+    assert str(raised.value) == (
+        f"There is no file {tmp_path / 'qestions.csv'}. Did you mean {str(tmp_path / 'questions.csv')!r}?"
+    )
+    with pytest.raises(BadInput, match=r"There is no file .*nothing\.tsv\. Check the path"):
+        open_benchmark(tmp_path / "nothing.tsv")
+
+
+def test_a_misspelt_folder_gets_the_right_one(tmp_path: Path) -> None:
+    (tmp_path / "capitals").mkdir()
+    with pytest.raises(BadInput, match=r"Did you mean '.*capitals'\?"):
+        open_benchmark(tmp_path / "captials")
+
+
+def test_what_cannot_be_a_benchmark_is_answered_with_all_kinds_of_tables(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(BadInput, match=r"\.csv, \.tsv, \.jsonl, \.parquet"):
+        open_benchmark(tmp_path / "notes.txt")

@@ -76,16 +76,18 @@ def test_a_gguf_file_without_its_reader(without: Callable[[str], None], tmp_path
 
 
 @pytest.mark.parametrize(
-    ("missing", "model", "expected"),
+    ("missing", "words", "expected"),
     [
         ("peft", "org/base+org/adapter", "needs the package peft"),
+        ("bitsandbytes", "org/base --quantization 4bit", "needs the package bitsandbytes"),
+        ("", "no-such.gguf", "There is no file no-such.gguf"),
         ("gguf", "gguf:org/name:Q4_K_M", "needs the package gguf"),
         ("torch", "org/base", "needs the package torch"),
         ("", "{folder}", "tokenizer"),
     ],
 )
 def test_what_is_missing_is_told_before_torch_is_imported(
-    missing: str, model: str, expected: str, model_folders: dict[str, Path], tmp_path: Path
+    missing: str, words: str, expected: str, model_folders: dict[str, Path], tmp_path: Path
 ) -> None:
     folder = copytree(model_folders["gpt2"], tmp_path / "model")
     for path in [*folder.glob("tokenizer*"), *folder.glob("vocab*"), *folder.glob("merges*")]:
@@ -97,7 +99,7 @@ from importlib import util
 find_spec = util.find_spec
 util.find_spec = lambda name, *package: None if name == {missing!r} else find_spec(name, *package)
 from probing.__main__ import main
-code = main(["run", {model.format(folder=folder)!r}, "--benchmark", "starter", "--out", {str(tmp_path / "out")!r}])
+code = main(["run", *{words.format(folder=folder).split()!r}, "--benchmark=starter", {f"--out={tmp_path / 'out'}"!r}])
 print(code, "torch" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)

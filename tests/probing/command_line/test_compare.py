@@ -452,3 +452,10 @@ def test_of_equal_models_one_in_twenty_is_found_different(wordings: int) -> None
         first, second = (keys.assign(correct=random.random(len(facts)) < share) for share in shares)
         found += overall_difference(first, second)["p"] < 0.05
     assert 40 <= found <= 60
+
+
+def test_a_misspelt_folder_gets_the_right_one(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    missing = str(Path(results[0]).with_name("resuls"))
+    right = Path(results[1]).rename(Path(results[1]).with_name("results"))
+    answer = f"error: There is no file or folder {missing}. Did you mean {str(right)!r}?\n"
+    assert refusal(capsys, "compare", results[0], missing) == answer

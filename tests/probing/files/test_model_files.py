@@ -166,6 +166,19 @@ def test_a_hub_that_is_not_there_is_a_passing_failure(monkeypatch: pytest.Monkey
     assert not caught.value.permanent
 
 
+@pytest.mark.parametrize(
+    ("name", "step"), [("chekpoints", r"Did you mean 'checkpoints'\?"), ("other", "Try again later")]
+)
+def test_a_name_that_could_be_a_folder_is_answered_with_both_where_the_hub_is_not_there(
+    name: str, step: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "checkpoints").mkdir()
+    with pytest.raises(SourceUnavailable, match=f"does not answer.* There is no folder {name} here either. {step}"):
+        locate(name)
+
+
 def test_only_checked_files_and_keys_are_there(tmp_path: Path) -> None:
     for name in ("adapter_config.json", "pytorch_model.bin", "evil.py", "tokenizer.model", "tokenizer.json"):
         (tmp_path / name).write_text("content")
