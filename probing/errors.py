@@ -20,6 +20,8 @@ SECRETS = re.compile(
 # A name that announces a secret, with its value; only for the output of other programs, as it hides much else.
 ASSIGNMENTS = re.compile(r"(?i:(?:token|secret|password|authorization)\S{0,40}\s{0,9}[=:]\s*)\S+")
 NEARNESS = 0.6  # from 0 to 1: how alike a wrong name and a right one must be for the latter to be suggested
+FEW = 5  # names that are all listed beside the nearest one
+WIKIDATA_ID = re.compile(r"[PQ]\d+")  # two of them may look alike and have nothing in common
 AGAIN = "Load it with AutoTokenizer and save it with save_pretrained."
 
 
@@ -29,10 +31,13 @@ def nearest(name: str, names: Iterable[str], nearness: float = NEARNESS) -> str:
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:
-    """Return the next step of whoever gave a name that is none of these."""
+    """Return the next step of whoever gave a name that is none of these: the nearest one, all where they are few."""
     names = list(names)
-    near = nearest(name, names)
-    return f"Did you mean {near!r}?" if near else f"Choose from: {', '.join(names)}."
+    near = "" if WIKIDATA_ID.fullmatch(name) else nearest(name, names)
+    question, choice = f"Did you mean {near!r}?", f"Choose from: {', '.join(names)}."
+    if not near:
+        return choice
+    return f"{choice} {question}" if len(names) <= FEW else question
 
 
 class ProbingError(Exception):

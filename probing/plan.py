@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from probing.benchmark import ASKED_TAGS, Benchmark, Relation
-from probing.errors import BadInput, nearest
+from probing.errors import BadInput, nearest, suggestion
 from probing.formats.reading import PLAN_FILE, JsonObject, read_object
 from probing.language_model import DType
 from probing.probes import probe_named, probe_of
@@ -235,9 +235,7 @@ def read_usual_settings(folder: Path, benchmark: Benchmark, probe: type[Probe]) 
 def _refuse_other_keys(stated: JsonObject, prefix: str, names: Iterable[str], accepted: Collection[str]) -> None:
     for name in names:
         if name not in accepted:
-            step = (
-                f"Choose from: {', '.join(accepted)}." if accepted else "There is nothing to choose here: leave it out."
-            )
+            step = suggestion(name, accepted) if accepted else "There is nothing to choose here: leave it out."
             raise stated.fault(f"the key {f'{prefix}{name}'!r:.80} is not known", step)
 
 

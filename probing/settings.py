@@ -12,7 +12,7 @@ from functools import cache
 from types import UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from probing.errors import BadInput
+from probing.errors import BadInput, suggestion
 from probing.kinds import KINDS, Kind
 from probing.language_model import PLL, Reduction, Scoring
 from probing.start_token import AUTO, HELP, normalised_start, refuse_start
@@ -79,7 +79,7 @@ class Option:
         """Return the error that says what the option takes instead of this value."""
         name = f"{self.owner}: {self.name}" if self.owner else self.name
         if self.choices and self.value_type is not bool:
-            step = f"Choose from: {', '.join(map(str, self.choices))}."
+            step = suggestion(str(value), map(str, self.choices))
         else:
             step = f"Give it a value of type {IN_WORDS[self.value_type]}."
         return BadInput(f"{name} cannot be {value!r}.", step)

@@ -8,12 +8,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from probing.errors import BadInput
+from probing.errors import BadInput, nearest
 from probing.kinds import KINDS, Kind
 
 AUTO, BOS, EOS, NONE = "auto", "bos", "eos", "none"
 NAMED = (AUTO, BOS, EOS, NONE)
-HELP = "token before every text of a causal model: bos, eos, none, or a token's id; default: bos, else eos"
+HELP = (
+    "token before every text of a causal model: bos, eos, none, or a token's id; default: auto, which is bos, else eos"
+)
+SEVERAL = "several have commas between them: auto,none"  # where a run may have more than one
 # What stands between a token and the role that it marks in a chat template: quotation marks, and Jinja's operators.
 # The numbers of repetitions are limited, so that a template cannot make the search slow.
 BEFORE_ROLE = r"""['"\s+~{}-]{0,99}(?:\w{1,99}(?:\.|\[['"]))?(?:role|system|user|assistant)\b"""
@@ -105,7 +108,9 @@ def normalised_start(text: str) -> str:
         return value
     if value.isascii() and value.isdigit():
         return str(int(value))
-    raise BadInput(f"The start token cannot be {text!r}.", f"Give {', '.join(NAMED)}, or the id of a token.")
+    near = nearest(value, NAMED)
+    step = f"Did you mean {near!r}?" if near else f"Give {', '.join(NAMED)}, or the id of a token."
+    raise BadInput(f"The start token cannot be {text!r}.", step)
 
 
 def several_starts(value: str | Iterable[str]) -> list[str]:

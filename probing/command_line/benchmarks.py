@@ -16,7 +16,7 @@ from probing.command_line.exit_codes import program, refuse_without
 from probing.command_line.printing import print_by_dimension, print_lines, print_table, write_csv, write_old_csv
 from probing.curation.cultures import Culture, country_ids, members, read_countries, read_culture
 from probing.curation.plan_file import Servers
-from probing.errors import BadInput
+from probing.errors import BadInput, suggestion
 from probing.files.pickled_weights import convert
 from probing.formats.canary import canary_of
 from probing.formats.lama import holds_triples, read_triples
@@ -215,7 +215,7 @@ def _of_relations(facts: Sequence[Fact], relations: Sequence[str]) -> list[Fact]
     """Return the facts of these relations, or of all where none is named."""
     there = {fact.relation for fact in facts}
     if missing := [relation for relation in relations if relation not in there]:
-        raise BadInput(f"There are no facts of {', '.join(missing)}.", f"Choose from: {', '.join(sorted(there))}.")
+        raise BadInput(f"There are no facts of {', '.join(missing)}.", suggestion(missing[0], sorted(there)))
     return [fact for fact in facts if not relations or fact.relation in relations]
 
 

@@ -15,7 +15,7 @@ from probing.analysis.culture_metrics import nearness, prediction_shares
 from probing.catalog import open_benchmark
 from probing.chart_template import LIGHT, chart_template, trace_menu
 from probing.command_line.printing import print_table, write_old_csv
-from probing.errors import BadInput
+from probing.errors import BadInput, suggestion
 from probing.extras import graph_objects
 from probing.files.folders import new_file
 from probing.formats.dlama import read_merged
@@ -83,8 +83,8 @@ def print_predictions(arguments: argparse.Namespace) -> None:
 def _of_relations(rows: pd.DataFrame, relations: list[str]) -> pd.DataFrame:
     kept = rows[rows["relation"].isin(relations)] if relations else rows
     if kept.empty:
-        there = ", ".join(rows["relation"].unique())
-        raise BadInput(f"There are no rows of {', '.join(relations)}.", f"Choose from: {there}.")
+        step = suggestion(relations[0], rows["relation"].unique())
+        raise BadInput(f"There are no rows of {', '.join(relations)}.", step)
     return kept
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from probing.probes import PROBES
 from probing.probes.multiple_choice import MultipleChoice
 from probing.settings import SETTINGS, Option, Settings, declared
+from probing.start_token import SEVERAL
 
 # What a result has beside its scores, by the name of `--keep`, as arguments of `probing.run`.
 KEPT: Mapping[str, Mapping[str, Any]] = {"rows": {}, "tokens": {"keep_tokens": True}, "none": {"keep_rows": False}}
@@ -38,7 +39,8 @@ def add_loading(parser: argparse.ArgumentParser) -> None:
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add a flag for each setting and some options, and `--set` for all of the probe's own options."""
-    add_flags(parser, {**SETTINGS, **FLAGGED})
+    start = SETTINGS["start"]
+    add_flags(parser, {**SETTINGS, **FLAGGED, "start": replace(start, help=f"{start.help}; {SEVERAL}")})
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the probe; may be repeated"
     )

@@ -14,7 +14,7 @@ import yaml
 
 from probing.curation import wordings
 from probing.curation.wikidata import Endpoint, Query, chunks, item_number
-from probing.errors import BadInput
+from probing.errors import BadInput, suggestion
 
 FOLDER = Path(__file__).parent / "cultures"
 COMMON_SITE = "en"  # read for every country
@@ -54,7 +54,7 @@ class CulturePair:
 
 def known_pair(name: str) -> CulturePair:
     if name not in KNOWN_PAIRS:
-        raise BadInput(f"No pair of cultures is called {name!r}.", f"Choose from: {', '.join(KNOWN_PAIRS)}.")
+        raise BadInput(f"No pair of cultures is called {name!r}.", suggestion(name, KNOWN_PAIRS))
     cultures, languages = KNOWN_PAIRS[name]
     return CulturePair(name, tuple(map(read_culture, cultures)), languages)
 

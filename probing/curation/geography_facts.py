@@ -35,7 +35,7 @@ from probing.curation.wikidata import (
     label,
     sitelinks,
 )
-from probing.errors import BadInput
+from probing.errors import BadInput, suggestion
 from probing.files.folders import new_folder
 from probing.formats.geography import ALIASES, FILES
 from probing.statements.geography_sentences import FACT_TYPES, VERBS, FactType, Sentence, sentences, words
@@ -88,7 +88,7 @@ class GeographyPlan:
 
     def __post_init__(self) -> None:
         if unknown := [name for name in self.fact_types if name not in FACT_TYPES]:
-            raise BadInput(f"No fact type {', '.join(unknown)}.", f"Choose from: {', '.join(FACT_TYPES)}.")
+            raise BadInput(f"No fact type {', '.join(unknown)}.", suggestion(unknown[0], FACT_TYPES))
         object.__setattr__(self, "fact_types", tuple(dict.fromkeys(self.fact_types)))
         if not 1 <= self.top <= 5000:
             raise BadInput(f"top cannot be {self.top}.", "Give 1 to 5000.")

@@ -18,7 +18,7 @@ from probing.analysis.breakdowns import OVERALL
 from probing.analysis.steps import LAST, gauge
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
-from probing.errors import BadInput, Incomplete, ProbingError
+from probing.errors import BadInput, Incomplete, ProbingError, suggestion
 from probing.given_settings import GivenSettings
 from probing.language_model import LanguageModel
 from probing.model_source import ModelSource, refuse_bad_batch, refuse_without_effect
@@ -156,7 +156,7 @@ class Monitor:
         )
         for dimension in self.breakdowns:
             if dimension not in (*ROW_DIMENSIONS, *tags):
-                step = f"Choose from: {', '.join((*ROW_DIMENSIONS, *tags))}."
+                step = suggestion(dimension, (*ROW_DIMENSIONS, *tags))
                 raise BadInput(f"{self.plan.benchmark.slug} has no dimension {dimension!r}.", step)
 
 

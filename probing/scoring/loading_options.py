@@ -15,7 +15,7 @@ import torch
 from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 
-from probing.errors import BadInput
+from probing.errors import BadInput, suggestion
 from probing.extras import READING_GGUF, extra_package
 from probing.files.description import Description, describe
 from probing.files.gguf_cache import GgufCache, key_of
@@ -75,9 +75,9 @@ class LoadingOptions:
         name = dtype_name(dtype)
         chooses_dtype = name == AUTO_DTYPE
         if name not in DTYPES and not chooses_dtype:
-            raise BadInput(f"Unknown dtype {name!r:.80}.", f"Choose from: {', '.join([*DTYPES, AUTO_DTYPE])}.")
+            raise BadInput(f"Unknown dtype {name!r:.80}.", suggestion(name, [*DTYPES, AUTO_DTYPE]))
         if quantization not in QUANTIZATIONS:
-            raise BadInput(f"Unknown quantization {quantization!r:.80}.", f"Choose from: {', '.join(QUANTIZATIONS)}.")
+            raise BadInput(f"Unknown quantization {quantization!r:.80}.", suggestion(str(quantization), QUANTIZATIONS))
         refuse_bad_device_map(device_map, device)
         refuse_bad_attention(attention)
         quantised = None if quantization == "none" else quantised_to(quantization)

@@ -16,7 +16,7 @@ from probing.analysis.breakdowns import OVERALL
 from probing.analysis.intervals import over_seeds
 from probing.analysis.steps import Changes, changes, relative_to_first
 from probing.chart_template import ERROR_BAR, LIGHT, chart_template, trace_menu
-from probing.errors import BadInput
+from probing.errors import BadInput, suggestion
 from probing.extras import graph_objects
 from probing.files.folders import new_file
 from probing.probes import probe_named
@@ -126,7 +126,7 @@ class Sweep:
         scores = self.scores[self.scores["metric"] == metric]
         if scores.empty or OVERALL not in set(scores["dimension"]):
             metrics = self.scores.loc[self.scores["dimension"] == OVERALL, "metric"].unique()
-            raise BadInput(f"There is no metric {metric!r:.80}.", f"Choose from: {', '.join(metrics)}.")
+            raise BadInput(f"There is no metric {metric!r:.80}.", suggestion(str(metric), metrics))
         return trajectory_chart(scores, metric, self.title)
 
     def _repr_html_(self) -> str:

@@ -12,6 +12,7 @@ from probing.errors import (
     ProbingError,
     SlowDownload,
     SourceUnavailable,
+    suggestion,
     without_assigned_secrets,
     without_secrets,
 )
@@ -72,3 +73,19 @@ def test_digests_names_and_addresses_are_kept(text: str) -> None:
 def test_an_announced_value_is_hidden_in_the_output_of_other_programs() -> None:
     assert without_assigned_secrets("export API_TOKEN = abc; go on") == "export API_*** go on"
     assert without_secrets("the token: abc") == "the token: abc"
+
+
+@pytest.mark.parametrize(
+    ("names", "step"),
+    [
+        (["sum", "mean"], "Choose from: sum, mean. Did you mean 'mean'?"),
+        (["sum", "mean", "max", "min", "first", "last"], "Did you mean 'mean'?"),
+        (["sum", "first"], "Choose from: sum, first."),
+    ],
+)
+def test_a_wrong_name_gets_the_nearest_one_and_all_where_they_are_few(names: list[str], step: str) -> None:
+    assert suggestion("maen", names) == step
+
+
+def test_an_id_of_wikidata_is_no_misspelling_of_another() -> None:
+    assert suggestion("P36", ["P37"]) == "Choose from: P37."

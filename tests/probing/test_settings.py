@@ -104,6 +104,7 @@ def test_a_value_is_accepted_as_it_is_stored(name: str, value: object, stored: o
     ("name", "value", "words"),
     [
         ("taste", "salty", "dish: taste cannot be 'salty'. Choose from: sweet, sour."),
+        ("taste", "sweat", "dish: taste cannot be 'sweat'. Choose from: sweet, sour. Did you mean 'sweet'?"),
         ("hot", 1, "dish: hot cannot be 1. Give it a value of type true or false."),
         ("eggs", True, "dish: eggs cannot be True. Give it a value of type whole number."),
         ("eggs", None, "dish: eggs cannot be None. Give it a value of type whole number."),

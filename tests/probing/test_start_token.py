@@ -27,6 +27,11 @@ def test_what_names_no_start_token_is_refused(text: str) -> None:
     assert "bos, eos, none, or the id" in error.value.next_step
 
 
+def test_a_misspelt_start_token_gets_the_right_one() -> None:
+    with pytest.raises(BadInput, match=r"start token cannot be 'boss'\. Did you mean 'bos'\?"):
+        normalised_start("boss")
+
+
 CHATML = "{% for m in messages %}{{'<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>'}}{% endfor %}"
 LLAMA = "{{ bos_token }}{% for m in messages %}<|start_header_id|>{{ m.role }}<|end_header_id|>{% endfor %}"
 

@@ -62,6 +62,7 @@ def test_the_help_of_a_setting_names_its_default_once() -> None:
     text = " ".join(parser.format_help().split())
     assert "asked; default: 0 " in text
     assert "one score; default: sum " in text
+    assert "default: auto, which is bos, else eos; several have commas between them: auto,none " in text
     assert "where it is faster; default: float32 " in text
     assert "the benchmark's usual probe --" in text, "the default probe is not that of the declaration"
 

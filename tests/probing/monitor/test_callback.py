@@ -256,6 +256,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"every_steps": 5, "breakdowns": ["domains"]},
         "small has no dimension 'domains'. Choose from: relation, template",
     ),
+    (
+        {"every_steps": 5, "breakdowns": ["relatoin"]},
+        "Did you mean 'relation'?",
+    ),
     ({"every_steps": 5, "breakdowns": 3}, "breakdowns cannot be 3. Give a list of texts."),
     ({"every_steps": 5, "limit": "3"}, "limit cannot be '3'."),
     ({"every_steps": 5, "batch_tokens": 0}, "Batches cannot hold 0 tokens."),

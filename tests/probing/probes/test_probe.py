@@ -47,6 +47,7 @@ def test_texts_become_the_declared_types() -> None:
         ("k=many", "k cannot be 'many'.*whole number"),
         ("shuffled=perhaps", "shuffled cannot be 'perhaps'.*true or false"),
         ("prompting=loud", "prompting cannot be 'loud'.*Choose from: vanilla, few-shot"),
+        ("prompting=fewshot", "prompting cannot be 'fewshot'.*Did you mean 'few-shot'?"),
         ("k", "Write it as name=value"),
         ("colour=red", "no option 'colour'.*prompting, k, weight, shuffled"),
     ],

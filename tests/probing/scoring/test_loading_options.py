@@ -21,14 +21,14 @@ from probing.settings import Settings
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"dtype": "float8"}, "Unknown dtype 'float8'"),
+        ({"dtype": "float8"}, r"Unknown dtype 'float8'\. .*Did you mean 'float"),
         ({"device": "gpu"}, "Unknown device 'gpu'"),
         ({"device": "cuda:99"}, "no device cuda:99"),
         ({"device": "meta"}, "no device meta"),
         ({"device": "hpu"}, "no device hpu"),
         ({"commit": "0" * 40}, "has no commits"),
         ({"batch_tokens": 0}, "Batches cannot hold 0 tokens"),
-        ({"quantization": "2bit"}, "Unknown quantization '2bit'"),
+        ({"quantization": "2bit"}, r"Unknown quantization '2bit'\. .*Did you mean '8bit'\?"),
         ({"attn_implementation": "flash_attention_2"}, "needs a mask for each pair of tokens"),
         ({"device_map": "everywhere"}, "device_map cannot be 'everywhere'"),
         ({"device_map": 3}, "device_map cannot be 3"),
