@@ -2,9 +2,11 @@
 
 import gc
 import os
+import shlex
 import sys
 from collections.abc import Container, Sequence
 from importlib import import_module
+from itertools import takewhile
 
 from probing.command_line.exit_codes import Parser, exit_code, program
 from probing.errors import BadInput
@@ -48,7 +50,24 @@ OLD_COMMANDS = {
 }
 
 # Flags of version 0.2 that are gone, each with its command and the words that take its place.
-GONE_FLAGS = {("compare", "--unified"): "paper s-test --models", ("compare", "--bias"): "paper bear --figure 4"}
+GONE_FLAGS = {
+    ("compare", "--unified"): "paper s-test --models",
+    ("compare", "--bias"): "paper bear --figure 4",
+    ("curate", "popularity"): "rescore --tags FILE",
+}
+
+# Commands that are gone, and what takes the place of each, with {} for the name of this program.
+GONE_COMMANDS = {
+    "know-say": "{} run MODEL --probe answering, and {} compare",
+    "exposure": "{} rescore --tags FILE",
+    "surprisal": "{} perplexity MODEL --sentences FILE, or probing.surprisal in Python",
+    "sentences": "probing.open_benchmark in Python, whose relations have the templates and the items,",
+    "sample": "probing.sample_graph in Python",
+    "judge": "{} paper geography --judge",
+    "push": "manage.py import_result FOLDER on the machine of the site",
+    "import-results": "manage.py import_result FOLDER on the machine of the site",
+    "work": "{} run or {} study",
+}
 
 COMPLETION_ASKED = "_ARGCOMPLETE"  # set by the shell where it asks which words can follow
 
@@ -80,12 +99,24 @@ def _new_words(words: list[str]) -> list[str]:
     """Return the words with an old command replaced, and name what replaces it."""
     if not words or words[0] not in OLD_COMMANDS:
         return words
-    new = OLD_COMMANDS[words[0]]
-    print(f"{words[0]} goes in the next version. Use {program()} {new} in its place.", file=sys.stderr)
-    return [*new.split(), *words[1:]]
+    old, *others = words
+    new = [*OLD_COMMANDS[old].split(), *(_with_benchmark(others) if old == "sweep" else others)]
+    print(f"{old} goes in the next version. Use {program()} {shlex.join(new)} in its place.", file=sys.stderr)
+    return new
+
+
+def _with_benchmark(words: list[str]) -> list[str]:
+    """Return the words of a sweep with the flag of the benchmark before its second name, where no flag is given."""
+    names = list(takewhile(lambda word: not word.startswith("-"), words))
+    if len(names) != 2 or any(word.startswith(("--benchmark", "--tasks")) for word in words):
+        return words
+    return [names[0], "--benchmark", *words[1:]]
 
 
 def _refuse_gone(words: list[str]) -> None:
+    if words and words[0] in GONE_COMMANDS:
+        new = GONE_COMMANDS[words[0]].replace("{}", program())
+        raise BadInput(f"There is no command {words[0]} any more.", f"Use {new} in its place.")
     flags = {word.partition("=")[0] for word in words}
     for (command, flag), new in GONE_FLAGS.items():
         if words[:1] == [command] and flag in flags:

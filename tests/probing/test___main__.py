@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import probing
-from probing.__main__ import NEW_OBJECTS_BEFORE_COLLECTION, OLD_COMMANDS, main
+from probing.__main__ import GONE_COMMANDS, NEW_OBJECTS_BEFORE_COLLECTION, OLD_COMMANDS, main
 from probing.command_line.exit_codes import Parser, program
 from probing.errors import NoSpace
 from probing.extras import package_version
@@ -123,7 +123,24 @@ def test_an_old_command_is_its_new_one_and_one_line_says_so(
     assert main([old, "folder"]) == main([new, *flags, "folder"]) == 0
     assert calls[0] == calls[1]
     captured = capsys.readouterr()
-    assert captured.err == f"{old} goes in the next version. Use {program()} {OLD_COMMANDS[old]} in its place.\n"
+    used = f"{program()} {OLD_COMMANDS[old]} folder"
+    assert captured.err == f"{old} goes in the next version. Use {used} in its place.\n"
+
+
+def test_the_second_name_of_a_sweep_is_its_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["sweep", "training", "starter"])
+    notice, error = capsys.readouterr().err.splitlines()
+    assert f"Use {program()} run --revisions=all training --benchmark starter in its place." in notice
+    assert error.startswith("error: the following arguments are required: --out (help:")
+
+
+@pytest.mark.parametrize("gone", GONE_COMMANDS)
+def test_a_command_that_is_gone_is_refused_with_what_takes_its_place(
+    gone: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = GONE_COMMANDS[gone].replace("{}", program())
+    assert refusal(capsys, gone, "--help") == f"error: There is no command {gone} any more. Use {new} in its place.\n"
 
 
 def test_a_reader_that_ends_before_the_output_does_is_no_complaint(
@@ -159,11 +176,16 @@ def test_ctrl_c_is_code_130_and_says_that_the_run_goes_on(
 
 
 @pytest.mark.parametrize(
-    ("flag", "new"), [("--unified", "paper s-test --models"), ("--bias=P30", "paper bear --figure 4")]
+    ("command", "flag", "new"),
+    [
+        ("compare", "--unified", "paper s-test --models"),
+        ("compare", "--bias=P30", "paper bear --figure 4"),
+        ("curate", "popularity", "rescore --tags FILE"),
+    ],
 )
 def test_a_flag_that_is_gone_is_refused_with_what_takes_its_place(
-    flag: str, new: str, capsys: pytest.CaptureFixture[str]
+    command: str, flag: str, new: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["compare", "one", "two", "three", flag]) == 2
+    assert main([command, "one", "two", "three", flag]) == 2
     name = flag.partition("=")[0]
-    assert capsys.readouterr().err == f"error: compare has no {name} any more. Use {program()} {new} in its place.\n"
+    assert capsys.readouterr().err == f"error: {command} has no {name} any more. Use {program()} {new} in its place.\n"
