@@ -38,6 +38,10 @@ GATEWAY_TIMEOUT = "status 504"
 TRANSIENT = (OSError, ValueError)  # every error of requests is an OSError; ValueError is for content
 CHECK_ADDRESSES = "Check the addresses in endpoint."
 CHECK_QUERIES = "Check the addresses in endpoint; --dry-run shows the queries."
+# What urllib3 says where no address is known of a server. Before the first answer, that is hardly the server's fault.
+UNKNOWN_HOST = "Failed to resolve"
+CHECK_CONNECTION = "Check the connection to the internet and try again: all answers so far are stored."
+TRY_LATER = "Try again later, or write a longer timeout under endpoint in the file: all answers so far are stored."
 ASKING = "Asking Wikidata"  # what the extra is needed for
 JSON_TYPES = "application/sparql-results+json, application/json"
 
@@ -175,10 +179,11 @@ class HttpCache:
                 f"{server} asks for a pause of {seconds:.0f} seconds.", "Try again then: all answers so far are stored."
             )
         retry = retry.next_attempt(server)
-        if retry is None:
+        is_offline = UNKNOWN_HOST in problems[-1]
+        if retry is None or (is_offline and len(problems) > 1 and not self._answer_times):
             raise SourceUnavailable(
-                f"{server} did not answer after {self.attempts} attempts ({problems[-1]}).",
-                "Try again later, or with a longer --timeout: all answers so far are stored.",
+                f"{server} did not answer after {len(problems)} attempts ({problems[-1]}).",
+                CHECK_CONNECTION if is_offline else TRY_LATER,
             )
         seconds = seconds or retry.get_backoff_time()
         logger.warning("A request to %s failed (%s). It is sent again in %.0f s.", server, problems[-1], seconds)

@@ -114,7 +114,8 @@ def test_a_pause_is_announced_so_that_nobody_takes_it_for_a_hang(
 
 def test_the_last_failed_attempt_is_an_error_with_a_next_step(source: Source) -> None:
     source.sparql.faults.extend([Fault(503)] * 4)
-    with pytest.raises(SourceUnavailable, match=r"after 4 attempts.*503.*Try again later"):
+    step = "Try again later, or write a longer timeout under endpoint in the file"
+    with pytest.raises(SourceUnavailable, match=rf"after 4 attempts.*503.*{step}"):
         source.endpoint().rows(CAPITALS)
     assert source.endpoint().rows(CAPITALS) == EGYPT
 
@@ -180,6 +181,12 @@ def test_a_refused_connection_is_an_error(source: Source) -> None:
     source.sparql.server_close()
     with pytest.raises(SourceUnavailable, match="refused"):
         Endpoint(source.cache(), "http://127.0.0.1:9/sparql").rows(CAPITALS)
+
+
+def test_a_machine_without_a_network_is_told_after_two_attempts(source: Source, pauses: list[float]) -> None:
+    with pytest.raises(SourceUnavailable, match=r"after 2 attempts.*Check the connection to the internet"):
+        Endpoint(source.cache(), "http://nothing.invalid/sparql").rows(CAPITALS)
+    assert len(pauses) == 1
 
 
 def test_a_file_that_is_not_a_cache_is_refused(tmp_path: Path) -> None:
