@@ -61,7 +61,7 @@ GONE_COMMANDS = {
     "know-say": "{} run MODEL --probe answering, and {} compare",
     "exposure": "{} rescore --tags FILE",
     "surprisal": "{} perplexity MODEL --sentences FILE, or probing.surprisal in Python",
-    "sentences": "probing.open_benchmark in Python, whose relations have the templates and the items,",
+    "sentences": "probing.open_benchmark in Python, whose relations have the templates and the items",
     "sample": "probing.sample_graph in Python",
     "judge": "{} paper geography --judge",
     "push": "manage.py import_result FOLDER on the machine of the site",
@@ -116,7 +116,7 @@ def _with_benchmark(words: list[str]) -> list[str]:
 def _refuse_gone(words: list[str]) -> None:
     if words and words[0] in GONE_COMMANDS:
         new = GONE_COMMANDS[words[0]].replace("{}", program())
-        raise BadInput(f"There is no command {words[0]} any more.", f"Use {new} in its place.")
+        raise BadInput(f"There is no command {words[0]} any more.", f"In its place: {new}.")
     flags = {word.partition("=")[0] for word in words}
     for (command, flag), new in GONE_FLAGS.items():
         if words[:1] == [command] and flag in flags:

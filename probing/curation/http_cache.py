@@ -41,7 +41,7 @@ CHECK_QUERIES = "Check the addresses in endpoint; --dry-run shows the queries."
 # What urllib3 says where no address is known of a server. Before the first answer, that is hardly the server's fault.
 UNKNOWN_HOST = "Failed to resolve"
 CHECK_CONNECTION = "Check the connection to the internet and try again: all answers so far are stored."
-TRY_LATER = "Try again later, or write a longer timeout under endpoint in the file: all answers so far are stored."
+TRY_LATER = "Try again later, or with a longer timeout (endpoint in the file of curate): all answers so far are stored."
 ASKING = "Asking Wikidata"  # what the extra is needed for
 JSON_TYPES = "application/sparql-results+json, application/json"
 

@@ -140,7 +140,7 @@ def test_a_command_that_is_gone_is_refused_with_what_takes_its_place(
     gone: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     new = GONE_COMMANDS[gone].replace("{}", program())
-    assert refusal(capsys, gone, "--help") == f"error: There is no command {gone} any more. Use {new} in its place.\n"
+    assert refusal(capsys, gone, "--help") == f"error: There is no command {gone} any more. In its place: {new}.\n"
 
 
 def test_a_reader_that_ends_before_the_output_does_is_no_complaint(

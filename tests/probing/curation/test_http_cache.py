@@ -1,6 +1,7 @@
 """Tests of the HTTP cache: pauses, retries, stored answers."""
 
 import json
+import socket
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -16,6 +17,10 @@ from tests.probing.curation.servers import Fault
 
 CAPITALS = Query("Capitals", ("subject", "object"), (current_value("subject", "P36", "object"),))
 EGYPT: list[Binding] = [{"subject": "Q79", "object": "Q85"}]
+
+
+def unknown_host(*_: object, **__: object) -> None:
+    raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
 
 @pytest.fixture
@@ -114,7 +119,7 @@ def test_a_pause_is_announced_so_that_nobody_takes_it_for_a_hang(
 
 def test_the_last_failed_attempt_is_an_error_with_a_next_step(source: Source) -> None:
     source.sparql.faults.extend([Fault(503)] * 4)
-    step = "Try again later, or write a longer timeout under endpoint in the file"
+    step = r"Try again later, or with a longer timeout \(endpoint in the file of curate\)"
     with pytest.raises(SourceUnavailable, match=rf"after 4 attempts.*503.*{step}"):
         source.endpoint().rows(CAPITALS)
     assert source.endpoint().rows(CAPITALS) == EGYPT
@@ -183,7 +188,11 @@ def test_a_refused_connection_is_an_error(source: Source) -> None:
         Endpoint(source.cache(), "http://127.0.0.1:9/sparql").rows(CAPITALS)
 
 
-def test_a_machine_without_a_network_is_told_after_two_attempts(source: Source, pauses: list[float]) -> None:
+def test_a_machine_without_a_network_is_told_after_two_attempts(
+    source: Source, pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", unknown_host)
+    monkeypatch.setenv("NO_PROXY", "*")
     with pytest.raises(SourceUnavailable, match=r"after 2 attempts.*Check the connection to the internet"):
         Endpoint(source.cache(), "http://nothing.invalid/sparql").rows(CAPITALS)
     assert len(pauses) == 1
