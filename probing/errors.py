@@ -20,7 +20,7 @@ SECRETS = re.compile(
 # A name that announces a secret, with its value; only for the output of other programs, as it hides much else.
 ASSIGNMENTS = re.compile(r"(?i:(?:token|secret|password|authorization)\S{0,40}\s{0,9}[=:]\s*)\S+")
 NEARNESS = 0.6  # from 0 to 1: how alike a wrong name and a right one must be for the latter to be suggested
-FEW = 5  # names that are all listed beside the nearest one
+FEW = 4  # names that are all listed beside the nearest one
 WIKIDATA_ID = re.compile(r"[PQ]\d+")  # two of them may look alike and have nothing in common
 AGAIN = "Load it with AutoTokenizer and save it with save_pretrained."
 

@@ -73,7 +73,7 @@ def format_of(folder: Path) -> str:
     if not folder.is_dir():
         raise BadBenchmark(
             f"{folder} is not a folder.",
-            "Give a benchmark's folder, a table of questions (.csv, .tsv, .jsonl, .parquet), or an archive of DLAMA.",
+            "Give the folder of a benchmark, a table of questions (.csv, .tsv, .jsonl, .parquet), or DLAMA's archive.",
         )
     raise BadBenchmark(f"{folder} has none of the files by which a benchmark is recognised.", f"Add one: {MARKS}.")
 
