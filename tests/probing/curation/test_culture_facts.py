@@ -11,7 +11,7 @@ import pytest
 from requests_cache.models import response as response_times
 
 from probing.curation.culture_facts import CulturePlan, curate, queries
-from probing.curation.cultures import Culture, known_pair
+from probing.curation.cultures import Culture, CulturePair, known_pair
 from probing.curation.wikidata import Endpoint
 from probing.errors import BadInput, SourceUnavailable
 from probing.formats import FORMATS, format_of
@@ -367,17 +367,23 @@ def test_every_printed_query_is_answered_by_a_real_engine(serve: Serve, world: W
         assert query.text.startswith("# ")
 
 
+def with_few_countries(pair: CulturePair) -> CulturePair:
+    """Return the pair with the first three countries of each culture, each of which is asked about in the same way."""
+    few = (replace(culture, sites=dict(itertools.islice(culture.sites.items(), 3))) for culture in pair.cultures)
+    return replace(pair, cultures=tuple(few))
+
+
 @pytest.mark.slow
 def test_all_three_pairs_have_all_predicates_and_are_the_same_byte_for_byte(
     made_alike: MadeAlike, serve: Serve, tmp_path: Path
 ) -> None:
-    pairs = tuple(map(known_pair, ("arab-west", "asia-west", "south-america-west")))
+    pairs = tuple(with_few_countries(known_pair(name)) for name in ("arab-west", "asia-west", "south-america-west"))
     source = serve(whole_world())
     few = ("P36", "P19", "P106")  # of a country, of a place in it, and with superclasses
     assert made_alike(source, lambda wikidata, folder: curated(wikidata, folder, *few, pairs=pairs[:1]))
     benchmark = FORMATS["dlama"](curated(source, tmp_path / "whole", pairs=pairs))
     assert len(benchmark.relations) == 20 * 3 * 2 * 2
     native = next(relation for relation in benchmark.relations if relation.id == "P103.arab-west.en")
-    assert len(native.items) == (22 + 20) * 2  # of four persons, one has no article and one no Arabic label
+    assert len(native.items) == (3 + 3) * 2  # of four persons, one has no article and one no Arabic label
     official = next(relation for relation in benchmark.relations if relation.id == "P37.asia-west.ko")
     assert set(official.answer_ids).isdisjoint({LANGUAGES, Places(0).language})
