@@ -1,8 +1,11 @@
 """A program that reads a `tokenizer.json` and tokenizes texts, in a process of its own (`limited_process`).
 
+Its argument is a number of seconds of the processor, after which it is ended.
+
 Some regular expressions take a time that doubles with every letter, and are computed where Python cannot stop them.
 """
 
+import sys
 from typing import Any
 
 from tokenizers import Tokenizer
@@ -25,4 +28,4 @@ def try_tokenizer(order: dict[str, Any]) -> dict[str, list[int]]:
 
 
 if __name__ == "__main__":
-    answer_orders(try_tokenizer, MEMORY, PROCESSOR_SECONDS)
+    answer_orders(try_tokenizer, MEMORY, int(sys.argv[1]))

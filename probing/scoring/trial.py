@@ -68,7 +68,7 @@ def try_tokenizer_apart(where: str, path: Path) -> dict[str, list[int]] | None:
     any other fault, which is left to those who load the tokenizer, there are no tokens.
     """
     try:
-        with closing(LimitedProcess.of_module(TOKENIZER_TRIAL)) as process:
+        with closing(LimitedProcess.of_module(TOKENIZER_TRIAL, str(PROCESSOR_SECONDS))) as process:
             tokens: dict[str, list[int]] = process.ask({"path": str(path), "texts": [TEXT, *TEXTS]}, SECONDS)
             return tokens
     except TimeoutError as error:
