@@ -46,8 +46,8 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
     build_bert(folder / "models" / "org" / "masked")
     copy_filled_folder(tmp_path_factory, folder / "data")
     site = Deployment(folder / "data", CLOZEBOARD_MODELS=str(folder / "models"))
-    site.command("import_benchmark", "bear", str(BearFolder(folder / "small").write()))
-    site.command("load_published")
+    small = BearFolder(folder / "small").write()
+    site.run_commands(("import_benchmark", "bear", str(small)), ("load_published",))
     with site.process("manage.py", "rqworker"), site.served():
         site.command("submit", "org/masked", "--benchmark", "small", "--wait")
         yield site

@@ -16,7 +16,7 @@ from tests.conftest import BearFolder
 from tests.fakes import FakeModel
 from tests.probing.command_line.helpers import use
 from tests.tiny_models import build_gpt2
-from tests.tools.deployment import ROOT, Deployment
+from tests.tools.deployment import MIGRATE, ROOT, Deployment
 
 pytestmark = pytest.mark.slow  # starts many processes
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -101,11 +101,8 @@ def test_commands_that_compute_name_the_extra(command: Command, tmp_path: Path, 
 
 def test_the_site_serves_pages(path: str, bear_folder: BearFolder, tmp_path: Path) -> None:
     site = Deployment(tmp_path / "data", PYTHONPATH=path)
-    site.command("migrate", "--verbosity=0")
-    site.run(
-        "from django.core.management import call_command; call_command('load_published');"
-        f" call_command('import_benchmark', 'bear', {str(bear_folder.write())!r}, slug='small')"
-    )
+    small = ("import_benchmark", "bear", str(bear_folder.write()), "--slug=small")
+    site.run_commands(MIGRATE, ("load_published",), small)
     with site.served():
         for page in ("/", "/benchmarks/small/", "/submit/", "/queue/", "/api/v1/models"):
             with urllib.request.urlopen(site.url + page, timeout=60) as answer:

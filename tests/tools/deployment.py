@@ -6,12 +6,13 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 60
+MIGRATE = ("migrate", "--verbosity=0")
 
 
 class Deployment:
@@ -37,6 +38,11 @@ class Deployment:
     def run(self, code: str) -> None:
         """Run Python code with the site's settings and tables."""
         self.command("shell", "--verbosity=0", f"--command={code}")
+
+    def run_commands(self, *commands: Sequence[str], then: str = "") -> None:
+        """Run several commands of manage.py, and then some code, in one process, which takes long to start."""
+        calls = [f"call_command(*{[*command]!r})" for command in commands]
+        self.run("\n".join(["from django.core.management import call_command", *calls, then]))
 
     @contextmanager
     def process(self, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:

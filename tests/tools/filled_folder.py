@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.deployment import Deployment
+from tests.tools.deployment import MIGRATE, Deployment
 
 
 def copy_filled_folder(temporary: pytest.TempPathFactory, target: Path) -> None:
@@ -19,7 +19,6 @@ def copy_filled_folder(temporary: pytest.TempPathFactory, target: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
             site = Deployment(session / "being-filled")
-            site.command("migrate", "--verbosity=0")
-            site.run("from tests import filled_site; filled_site.fill()")
+            site.run_commands(MIGRATE, then="from tests import filled_site; filled_site.fill()")
             (session / "being-filled").rename(made)
     shutil.copytree(made, target, dirs_exist_ok=True)

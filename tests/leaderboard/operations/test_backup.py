@@ -12,7 +12,7 @@ import requests
 
 from leaderboard.settings import BASE_DIR
 from tests.conftest import BearFolder
-from tests.tools.deployment import Deployment
+from tests.tools.deployment import MIGRATE, Deployment
 
 FILL = """
 from leaderboard.models import Benchmark
@@ -60,9 +60,8 @@ def served_pages(site: Deployment) -> dict[str, bytes]:
 @pytest.mark.skipif(not shutil.which("sqlite3"), reason="No sqlite3 on this machine: apt-get install sqlite3.")
 def test_a_site_that_is_started_from_a_backup_shows_the_same_pages(tmp_path: Path) -> None:
     site, copy, backup = Deployment(tmp_path / "site"), Deployment(tmp_path / "copy"), tmp_path / "backup"
-    site.command("migrate", "--verbosity=0")
-    site.command("import_benchmark", "bear", str(BearFolder(tmp_path / "small").write()))
-    site.command("shell", "--verbosity=0", "--command", FILL)
+    small = BearFolder(tmp_path / "small").write()
+    site.run_commands(MIGRATE, ("import_benchmark", "bear", str(small)), then=FILL)
     before = served_pages(site)
     shell(documented_commands("Backup", "umask 077"), site, backup)
     assert backup.stat().st_mode & 0o077 == 0, "only its owner may read it"

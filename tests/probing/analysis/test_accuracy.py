@@ -22,6 +22,7 @@ from probing.runner import run
 from probing.settings import Settings
 from probing.template import prompt
 from tests.fakes import FakeModel
+from tests.few_relations import few_relations
 from tests.probing.analysis.figures import value
 
 PROBE = MultipleChoice()
@@ -142,7 +143,7 @@ def test_templates_share_the_weight_of_an_item() -> None:
     ],
 )
 def test_a_model_without_knowledge_ties_on_every_item_of_every_probe(slug: str, probe: str) -> None:
-    scores = run(UniformModel(), open_benchmark(slug), probe=probe, sample=2, progress=False).scores
+    scores = run(UniformModel(), few_relations(slug), probe=probe, sample=2, progress=False).scores
     (share,) = scores.loc[scores["metric"] == "ties", "value"]
     assert share == 1
 

@@ -443,12 +443,12 @@ def test_comparing_needs_no_torch(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("wordings", [1, 3])
 def test_of_equal_models_one_in_twenty_is_found_different(wordings: int) -> None:
-    """Both answer 1,000 questions, each as often rightly as the other, and the wordings of one alike."""
-    random, facts = np.random.default_rng(0), np.repeat(np.arange(1000), wordings)
-    keys = pd.DataFrame({"relation": "", "template": np.tile(np.arange(wordings), 1000), "index": facts})
+    """Both answer 200 questions, each as often rightly as the other, and the wordings of one alike."""
+    random, facts = np.random.default_rng(0), np.repeat(np.arange(200), wordings)
+    keys = pd.DataFrame({"relation": "", "template": np.tile(np.arange(wordings), 200), "index": facts})
     found = 0
     for _ in range(1000):
-        shares = random.random((2, 1000))[:, facts] if wordings > 1 else np.full((2, 1000), 0.5)
+        shares = random.random((2, 200))[:, facts] if wordings > 1 else np.full((2, 200), 0.5)
         first, second = (keys.assign(correct=random.random(len(facts)) < share) for share in shares)
         found += overall_difference(first, second)["p"] < 0.05
     assert 40 <= found <= 60
