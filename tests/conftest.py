@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from coverage import Coverage
 from django.db import connections
 from hypothesis import settings
 from xdist.remote import Producer
@@ -78,8 +79,23 @@ class FilesTogether(LoadFileScheduling):
 
 def pytest_configure(config: pytest.Config) -> None:
     """Try fewer of the examples that Hypothesis makes where slow tests are left out, and keep no networks."""
+    measure_forks_alone()
     os.environ[GIGABYTES] = "0"
     settings.load_profile("few" if config.option.markexpr == "not slow" else "steady")
+
+
+def measure_forks_alone() -> None:
+    """Let a forked process save its own coverage, and not once more all that was measured before it, for seconds."""
+    before: list[Coverage | None] = [None]
+
+    def remember() -> None:
+        before[0] = Coverage.current()
+
+    def forget() -> None:
+        if before[0] is not None and before[0]._collector is not None:
+            before[0]._collector.reset()
+
+    os.register_at_fork(before=remember, after_in_child=forget)
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
