@@ -13,7 +13,7 @@ from probing.formats import FORMATS, READERS, bear, dlama, format_of
 from tests.made_up_benchmarks import write_bear, write_dlama
 from tests.traced_memory import traced_memory
 
-ITEMS = 2000
+ITEMS = 3000
 SHIPPED = [slug for slug, benchmark in CATALOG.items() if not benchmark.downloads]
 
 

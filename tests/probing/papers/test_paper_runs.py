@@ -25,7 +25,7 @@ NOT_MEASURABLE = {"Table D3": ("encoder on chat-", "generator on chat-ar: Not a 
 
 
 # Of the larger benchmarks only these relations are asked.
-FEW_RELATIONS = {"dlama": ["P36", "P37"], "geography": ["city_country", "river_countries"]}
+FEW_RELATIONS = {"dlama": ["P36"], "geography": ["city_country", "river_countries"]}
 
 
 # Items of a relation that an exhibit needs: for a correlation over relations, and for a major fact type.
