@@ -56,8 +56,8 @@ def outcome(hub_id: str, benchmark: Benchmark) -> str:
 
 
 # Those that reach a worker, which starts a process for each, or wait for a hub: one that ends in each step of a run,
-# since `test_library` asks all of the library; a slow expression ends in the same step as one that panics. Templates are harmless until somebody asks for chats, which
-# tests/probing/scoring/test_chats.py does.
+# since `test_library` asks all of the library; a slow expression ends in the step of one that panics. Templates are
+# harmless until somebody asks for chats, which tests/probing/scoring/test_chats.py does.
 SLOW = ("slow hub", "panicking regular expression", "some layers too many", "weights that are not numbers")
 LIKE_THOSE = ("slow regular expression", "dimensions of other weights")
 QUICK = [name for name in ZOO if name not in (*SLOW, *LIKE_THOSE) and ZOO[name].code]

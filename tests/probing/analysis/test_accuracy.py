@@ -14,7 +14,6 @@ from probing.analysis.accuracy import SCORE_COLUMNS, baseline_scores, tied, ties
 from probing.analysis.details import without_details
 from probing.baselines import UniformModel
 from probing.benchmark import Benchmark
-from probing.catalog import open_benchmark
 from probing.formats import bear
 from probing.probes.choices import choice_row
 from probing.probes.multiple_choice import MultipleChoice

@@ -181,7 +181,7 @@ def test_examples_make_it_more_specific_but_a_clause_after_the_blank_does_not(mo
 
 def test_it_knows_more_in_english_than_in_korean(model: AnsweringModel, real_dlama: Path) -> None:
     english, korean = (
-        run(model, real_dlama / "sample", pair="asia-west", language=language, limit=2, progress=False)
+        run(model, real_dlama / "sample", pair="asia-west", language=language, limit=5, progress=False)
         .items["correct"]
         .mean()
         for language in ("en", "ko")
