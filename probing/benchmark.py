@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from probing.errors import BadBenchmark, BadInput
+from probing.errors import BadBenchmark, BadInput, suggestion
 from probing.question_rows import BEHIND, Row, RowFault, questions, refuse_columns
 from probing.template import SUBJECT_SLOT
 
@@ -247,8 +247,8 @@ class Benchmark:
         return relations
 
     def _unknown(self, name: str, among: Sequence[Relation] = ()) -> BadInput:
-        labels = ", ".join(dict.fromkeys(relation.label for relation in among or self.relations))
-        return BadInput(f"Benchmark {self.slug} has no relation {name!r}.", f"Choose from: {labels}.")
+        labels = dict.fromkeys(relation.label for relation in among or self.relations)
+        return BadInput(f"Benchmark {self.slug} has no relation {name!r}.", suggestion(name, labels))
 
     def _tagged(self, tags: Tags) -> tuple[Relation, ...]:
         kept, among = self.relations, ""
@@ -256,8 +256,8 @@ class Benchmark:
             condition = f"{tag.replace('_', ' ')} {value!r}"
             left = tuple(r for r in kept if not value or r.tags.get(tag, value) == value)
             if kept and not left:
-                values = ", ".join(sorted({str(relation.tags[tag]) for relation in kept}))
-                raise BadInput(f"Benchmark {self.slug} has no {condition}{among}.", f"Choose from: {values}.")
+                values = sorted({str(relation.tags[tag]) for relation in kept})
+                raise BadInput(f"Benchmark {self.slug} has no {condition}{among}.", suggestion(str(value), values))
             if len(left) < len(kept):
                 kept, among = left, f"{among} with {condition}"
         return kept

@@ -85,8 +85,9 @@ def open_benchmark(name: str | Path, data_dir: Path | None = None) -> Benchmark:
         (1352, 'The capital of [X] is [Y].')
     """
     if not isinstance(name, str | Path):
-        step = f"Give a folder or one of: {', '.join(CATALOG)}; a table is made one by Benchmark.from_frame."
-        raise BadInput(f"A {type(name).__name__} is no benchmark.", step)
+        if hasattr(name, "columns"):
+            raise BadInput("A table is no benchmark.", "Make one of it: probing.Benchmark.from_frame(table).")
+        raise BadInput(f"{name!r:.80} is no benchmark.", f"Give a folder or one of: {', '.join(CATALOG)}.")
     if entry := CATALOG.get(known_name(name)):
         return entry.read(known_folder(entry, data_dir))
     if not Path(name).exists():

@@ -25,8 +25,8 @@ from probing.analysis.option_scores import PER_OPTION, by_space
 from probing.analysis.paired_tests import RESULT_NAMES
 from probing.benchmark import ROW_KEY
 from probing.dot_charts import dot_figure, write_dots
-from probing.errors import BadInput
-from probing.files.folders import new_folder, replaced_folder
+from probing.errors import BadInput, suggestion
+from probing.files.folders import missing_path, new_folder, replaced_folder
 from probing.probes import probe_named
 from probing.probes.probe import finding
 from probing.results.checkpoint import partial_folder
@@ -159,12 +159,12 @@ class Result:
         name = metric or self._main_metric
         of_metric = self.scores[self.scores["metric"] == name]
         if of_metric.empty:
-            step = f"Choose from: {', '.join(self.scores['metric'].unique())}."
+            step = suggestion(name, self.scores["metric"].unique())
             raise BadInput(f"The result has no metric {name!r}.", step)
         groups = of_metric[of_metric["dimension"] == dimension]
         if groups.empty:
-            dimensions = ", ".join(of_metric["dimension"].unique())
-            raise BadInput(f"The metric {name} has no dimension {dimension!r}.", f"Choose from: {dimensions}.")
+            step = suggestion(dimension, of_metric["dimension"].unique())
+            raise BadInput(f"The metric {name} has no dimension {dimension!r}.", step)
         return groups.set_index("group")[FIGURES].rename_axis(dimension)
 
     def compare(self, *others: "Result") -> PairedDifferences:
@@ -291,6 +291,8 @@ class Result:
     def load(cls, folder: str | Path) -> "Result":
         """Read a result folder; raise `BadInput` where it is none or cannot be read."""
         folder = Path(folder)
+        if not (folder.exists() or partial_folder(folder).is_dir()):
+            raise BadInput(*missing_path(folder, "folder"))
         for name in (ITEMS, SCORES, RECORD):
             if not (folder / name).is_file():
                 raise BadInput(f"{folder} is not a result: {name} is missing.", _next_step(folder))

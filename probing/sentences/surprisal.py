@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from probing.arrays import Floats
-from probing.errors import BadInput, NonFiniteScores, TooLong, UnsupportedModel, without_panics
+from probing.errors import BadInput, NonFiniteScores, TooLong, UnsupportedModel, suggestion, without_panics
 from probing.language_model import PLL, LanguageModel, Request, Scoring, Spans
 from probing.model_source import ModelSource, refuse_without_effect
 from probing.probes.perplexity import WHOLE_SENTENCE, without_probability
@@ -86,7 +86,7 @@ def surprisal(
     """
     for name, value, choices in (("by", by, get_args(By)), ("base", base, tuple(UNITS))):
         if value not in choices:
-            raise BadInput(f"{name} cannot be {value!r}.", f"Choose from: {', '.join(choices)}.")
+            raise BadInput(f"{name} cannot be {value!r}.", suggestion(str(value), choices))
     texts = list(checked_sentences(sentences, "Sentence"))
     contexts = list(checked_sentences([context] * len(texts) if isinstance(context, str) else context, "Context"))
     if len(contexts) != len(texts):

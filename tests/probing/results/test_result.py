@@ -92,8 +92,13 @@ def test_it_loads_what_it_saved(result: Result, tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_result_leads_to_what_the_user_probably_meant(result: Result, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"There is no folder .*study\. Check the path\."):
+        Result.load(tmp_path / "study")
+    (tmp_path / "study").mkdir()
     with pytest.raises(BadInput, match=r"study is not a result: .* Give the folder of a finished run\."):
         Result.load(tmp_path / "study")
+    with pytest.raises(BadInput, match=rf"Did you mean '{tmp_path}/study'\?"):
+        Result.load(tmp_path / "studi")
     result.save(tmp_path / "study" / "gpt2" / "starter")
     with pytest.raises(BadInput, match=rf"Give one of the results in it, such as {tmp_path}/study/gpt2/starter\."):
         Result.load(tmp_path / "study")
@@ -220,7 +225,7 @@ def test_a_metric_by_group_is_that_of_the_scores(measured: Result) -> None:
 
 
 def test_a_score_that_is_not_there_is_told(measured: Result) -> None:
-    with pytest.raises(BadInput, match=r"The metric accuracy has no dimension 'dommain'\. Choose from: overall, "):
+    with pytest.raises(BadInput, match=r"The metric accuracy has no dimension 'dommain'\. Did you mean 'domain'\?"):
         measured.by("dommain")
     with pytest.raises(BadInput, match="no metric 'f1'"):
         measured.by(metric="f1")
