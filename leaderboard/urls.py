@@ -96,7 +96,7 @@ GONE_FROM_API = {
 v1 = [
     path("models", api.models_view),
     path("benchmarks", api.benchmarks_view),
-    path("runs/<number:run>", api.run_view),
+    path("runs/<number:run>", api.run_view, name="run_record"),
     path("runs/<number:run>/scores", api.scores_view),
     path("runs/<number:run>/items", api.items_view),
     path("submit", api.submit_view),

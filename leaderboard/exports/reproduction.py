@@ -1,10 +1,8 @@
 """How a run can be measured again: the command, the weights and packages, and where its figures come from."""
 
-import json
 import re
 import shlex
 from datetime import datetime, timedelta
-from typing import Any
 
 from leaderboard.changed_settings import plan
 from leaderboard.models import Model, Run
@@ -126,9 +124,3 @@ def _software(packages: dict[str, str]) -> str:
 def _source(run: Run) -> str:
     label = run.get_provenance_display().lower()
     return f"{label}: {run.reference}" if run.reference else label
-
-
-def all_fields(run: Run) -> str:
-    """Return everything that is stored of where the figures come from, as JSON; empty where nothing is."""
-    record: dict[str, Any] = run.provenance_record
-    return json.dumps(record, indent=2, ensure_ascii=False) if record else ""

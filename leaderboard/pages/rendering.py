@@ -24,7 +24,6 @@ def what_is_cited(request: HttpRequest, reference: Reference | None) -> dict[str
     return {
         "reference": reference,
         "bibtex_file": link(request.GET, format="bibtex"),
-        "page_address": page_address(request),
         "canonical": request.build_absolute_uri(request.path),
     }
 

@@ -35,7 +35,6 @@ from leaderboard.pages.run_answers import (
 from leaderboard.pages.search_page import gone
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, chosen_pair, pairs_of, switches
-from leaderboard.probes.wording import group_title, relation_names
 from leaderboard.tables import TIDY, Files, Row, download, page_of
 from leaderboard.ui import labels, spelled
 from leaderboard.ui.spelled import uncertainty
@@ -56,7 +55,7 @@ PHASES = (
     Run.State.AGGREGATING,
     Run.State.FINISHED,
 )
-SCORES_ON_A_PAGE, ANSWERS_ON_A_PAGE = 10, 5
+ANSWERS_ON_A_PAGE = 5
 PLACE, PLACE_COLUMNS = "place", ("group", "value", "low", "high", "n")  # of the blank, of which no scores are stored
 
 
@@ -79,9 +78,8 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "probe": pages.run_parts(run, request.GET, pair) if run.state == Run.State.FINISHED else {},
     }
     wordings = _wordings(run, request, scores, parts["explorer"])
-    rows = all_scores(run, scores)
     files = {
-        "scores": (TIDY, rows),
+        "scores": (TIDY, all_scores(scores)),
         **breakdowns,
         **({"breakdown": parts["explorer"]["file"]} if parts["explorer"] else {}),
         **({"places": (PLACES, places)} if len(places) > 1 else {}),
@@ -104,7 +102,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "charts": {explorer.NAME: parts["explorer"]["chart"]} if parts["explorer"].get("chart") else {},
         "wordings": {name: page_of(table, request, name, ANSWERS_ON_A_PAGE) for name, (_, table) in wordings.items()},
         "switches": switches(request.GET, offered, pair),
-        "scores": page_of(rows, request, size=SCORES_ON_A_PAGE),
+        "scores": scores,
         "has_series": is_part_of_series(run),
         "neighbours": neighbours(run) if run.artefact else [],
         "notes": run_notes(run, scores),
@@ -171,7 +169,6 @@ def _origin(run: Run) -> dict[str, Any]:
         "has_samples": has_samples(run),
         "script": script,
         "facts": reproduction.facts(run),
-        "all_fields": reproduction.all_fields(run),
         "tokens": [sentence for sentence in describe_tokens(run.provenance_record) if sentence not in cautioned],
         "harness": harness_command(record) if script else None,
         "protocol": protocol_words(run.settings),
@@ -190,22 +187,10 @@ def phases(run: Run) -> list[tuple[str, str]]:
     ]
 
 
-def all_scores(run: Run, scores: Iterable[Score]) -> list[Row]:
-    """Return the tidy scores, with the columns of every scores.csv, and what the page calls their groups."""
-    pages, relations = pages_of(run.benchmark), relation_names(run)
-    return [
-        {
-            "stored": score,
-            "titles": {
-                "metric": pages.metric_label(score.metric),
-                "dimension": labels.dimension(score.dimension),
-                "group": group_title(score.dimension, score.group, relations),
-            },
-            **{name: getattr(score, name) for name in TIDY},
-            "n": score.n or None,  # a paper that does not state it
-        }
-        for score in scores
-    ]
+def all_scores(scores: Iterable[Score]) -> list[Row]:
+    """Return the tidy scores, with the columns of every scores.csv."""
+    # A paper may not state the number of items.
+    return [{**{name: getattr(score, name) for name in TIDY}, "n": score.n or None} for score in scores]
 
 
 def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:

@@ -122,7 +122,7 @@ def drawn(tables: Mapping[str, File], pair: PairInLanguage | None) -> list[Chart
 PREDICTION_GROUP = ["culture_pair", "language", "relation", "culture"]
 PREDICTION_COLUMNS = [*PREDICTION_GROUP, "correct", "prediction_label", "prediction_cultures"]
 PREDICTIONS = ("pair", "language", "relation", "culture", "prediction", "correct", "share", "right_in")
-PREDICTIONS_ON_A_PAGE = 10
+PREDICTIONS_ON_A_PAGE = 5
 
 
 def predictions(run: Run, pair: PairInLanguage) -> list[Row]:

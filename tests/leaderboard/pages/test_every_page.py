@@ -23,7 +23,6 @@ from django.utils import timezone
 from leaderboard.models import Benchmark, Run
 from leaderboard.pages import explorer
 from leaderboard.pages.methods_page import NAMES, methods_address, read_methods
-from leaderboard.pages.run_page import SCORES_ON_A_PAGE
 from leaderboard.probes import PAGES
 from leaderboard.tables import PAGE_SIZE
 from leaderboard.ui import labels
@@ -39,7 +38,7 @@ TYPES = {"run": re.compile(r"-?\d+"), "correct": re.compile("true|false")}
 CSV = re.compile(r'href="(\?[^"]*format=csv[^"]*)"')
 BEHIND = ("chance", "median", "printed")  # series that stand behind the points of a model
 # Points that show no run, relation or group of items: rules of one run, and groups of equally sure answers.
-PAGE_SIZES = (PAGE_SIZE, explorer.GROUPS, SCORES_ON_A_PAGE)
+PAGE_SIZES = (PAGE_SIZE, explorer.GROUPS)
 WITHOUT_PAGES = {"max_softmax_bin", "softmax_margin_bin"}
 
 

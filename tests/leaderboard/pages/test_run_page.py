@@ -17,7 +17,6 @@ from tests.conftest import METADATA
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
-from tests.leaderboard.pages.html_table import Tables
 
 
 def page(client: Client, run: Run) -> str:
@@ -65,16 +64,12 @@ def test_a_finished_run_does_not(client: Client, site: Site) -> None:
     assert "data-live" not in html
 
 
-def test_the_table_of_all_scores_has_pages_and_its_csv_has_all(client: Client, site: Site) -> None:
-    for number in range(60):
-        make.score(site.first, 0.5, "head_size", str(number))
+def test_all_scores_are_files(client: Client, site: Site) -> None:
     address = f"/runs/{site.first.pk}/"
-    assert re.search(r"<details>\s*<summary>All scores", client.get(address).content.decode())
-    page = client.get(f"{address}?page=2").content.decode()
-    assert re.search(r"<details open>\s*<summary>All scores", page)
-    assert 0 < len(Tables(page).found["scores"]) - 1 < site.first.scores.count()
+    for kind in ("csv", "json"):
+        assert f'href="?format={kind}&amp;table=scores"' in client.get(address).content.decode()
     lines = client.get(f"{address}?format=csv&table=scores").getvalue().decode().splitlines()
-    assert len(lines) - 1 == site.first.scores.count()
+    assert len(lines) - 1 == len(client.get(f"{address}?format=json&table=scores").json()) == site.first.scores.count()
 
 
 def test_the_command_line_names_what_is_not_usual(site: Site) -> None:
@@ -253,12 +248,15 @@ def test_the_caution_about_the_start_token_stands_beside_the_score(client: Clien
     assert html.index("can differ by points") < html.index("Reproduce this run")
 
 
-def test_the_command_comes_with_its_packages_and_everything_stored_is_folded(client: Client, site: Site) -> None:
+def test_the_command_comes_with_its_packages_and_the_page_leads_to_everything_stored(
+    client: Client, site: Site
+) -> None:
     record = {**site.first.provenance_record, "packages": {"python": "3.11.7", "torch": "2.13.0+cpu"}}
     Run.objects.filter(pk=site.first.pk).update(provenance_record=record)
     html = page(client, site.first)
     assert "# Python 3.11.7: pip install torch==2.13.0" in html.split('id="reproduce"')[1]
-    assert re.search(r"<summary>All fields</summary>\s*<pre[^>]*>\{", html)
+    (address,) = re.findall(r'in all details: <a href="([^"]+)"', html)
+    assert client.get(address).json()["provenance_record"] == record
 
 
 def test_a_number_that_runs_have_passed_is_gone_and_one_that_they_never_had_is_unknown(
