@@ -96,10 +96,10 @@ def listen(page: Page, site: str) -> list[str]:
     return breaches
 
 
-def faults(page: Page, address: str, highest: int | None = None) -> list[str]:
+def faults(page: Page, address: str, highest: int | None = None, highest_open: int | None = None) -> list[str]:
     """Return what is wrong with a page, beginning with its layout on a wide screen in light colours.
 
-    `highest`: how many pixels it may have there.
+    `highest`: how many pixels it may have there; `highest_open`: with all folds open.
     """
     page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": WIDE, "height": 800})
@@ -111,6 +111,8 @@ def faults(page: Page, address: str, highest: int | None = None) -> list[str]:
     page.evaluate(OPEN_ALL)
     page.wait_for_function(DRAWN)
     charts: list[str] = page.evaluate(HEIGHTS)
+    if highest_open and (height := page.evaluate("document.documentElement.scrollHeight")) > highest_open:
+        charts.append(f"{height} px high with all folds open, more than {highest_open}")
     widths = [fault for width in (WIDE, ZOOMED, PHONE) for fault in width_faults(page, width)]
     page.evaluate(THIN)
     on_phone = obstacles(page, "dark", PHONE)
