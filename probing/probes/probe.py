@@ -1,5 +1,6 @@
 """The base class of probes: options, the columns that all rows share, scores, and the relations that can be asked."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isnan
@@ -161,7 +162,8 @@ def finding(
     """
     low, high = interval
     share = percent(value) if isnan(low) else f"{percent(value)} ({percent(low)[:-2]} to {percent(high)[:-2]})"
-    return "; ".join(filter(None, [finds.format(share=share, n=f"{n:,.0f}"), reached_without(without_model)]))
+    found = re.sub(r"\bthese 1 (\w+)s\b", r"this one \1", finds.format(share=share, n=f"{n:,.0f}"))
+    return "; ".join(filter(None, [found, reached_without(without_model)]))
 
 
 def reached_without(figures: Mapping[str, float]) -> str:

@@ -152,3 +152,8 @@ def test_a_finding_stands_beside_what_is_reached_without_a_model() -> None:
     )
     equal = dict.fromkeys(ways, 0.13)
     assert finding("knows {share}", 0, UNTOLD, 10, equal) == "knows 0 %; guessing 13 %"
+
+
+@pytest.mark.parametrize(("n", "words"), [(1, "this one pair, as"), (2, "these 2 pairs, as")])
+def test_a_finding_of_one_item_is_in_the_singular(n: int, words: str) -> None:
+    assert words in finding(PROBES["specificity"].finds, 0.5, (0.2, 0.8), n, {})
