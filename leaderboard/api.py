@@ -25,13 +25,13 @@ from leaderboard.figures.ranks import shown_difference
 from leaderboard.figures.scores import main_scores
 from leaderboard.intake import submissions
 from leaderboard.intake.quotas import PENDING, OverQuota
-from leaderboard.models import Benchmark, Model, Run, Score, Submission
+from leaderboard.models import Benchmark, Model, Run, Submission
 from leaderboard.pages.items_page import ItemsForm
 from leaderboard.pages.submission_page import submission_of, unlisted
 from leaderboard.serving.errors import API, TOO_LARGE, problem, read_object, too_large, with_retry_after
 from leaderboard.serving.limits import client_address
 from leaderboard.serving.page_cache import kept
-from leaderboard.tables import TIDY
+from leaderboard.tables import tidy_row
 from probing.errors import BadInput, ProbingError
 from probing.files.folders import space
 
@@ -190,7 +190,7 @@ def run_view(request: HttpRequest, run: int) -> JsonResponse:
         "model": fields(stored_run.model, MODEL),
         "benchmark": fields(stored_run.benchmark, BENCHMARK_NAME),
         **fields(stored_run, RUN),
-        "score": score_facts(score) if score else None,
+        "score": tidy_row(score) if score else None,
         "progress": {"done": done.done, "total": done.total},
         "provenance_record": stored_run.provenance_record,
         "events": list(stored_run.events.values("time", "state", "message")),
@@ -203,11 +203,7 @@ def run_view(request: HttpRequest, run: int) -> JsonResponse:
 @unfiltered
 def scores_view(request: HttpRequest, run: int) -> JsonResponse:
     """Return the scores of a run: one for each metric and group."""
-    return JsonResponse({"run": run, "scores": [score_facts(score) for score in find_run(run).scores.order_by("pk")]})
-
-
-def score_facts(score: Score) -> Json:
-    return {**fields(score, TIDY), "n": score.n or None}
+    return JsonResponse({"run": run, "scores": [tidy_row(score) for score in find_run(run).scores.order_by("pk")]})
 
 
 @answering(*READ)

@@ -29,6 +29,11 @@ INTERVAL = ("value", *ENDS)
 TIDY = ("metric", "dimension", "group", "value", "n", *ENDS)  # the columns of scores, as in every scores.csv
 
 
+def tidy_row(score: Score) -> Row:
+    """Return a score with the columns of every scores.csv; a paper may not state the number of items."""
+    return {**{name: getattr(score, name) for name in TIDY}, "n": score.n or None}
+
+
 def parameter(word: str, prefix: str = "") -> str:
     """Return the query string's name of a table's `sort` or `page`."""
     return f"{prefix}-{word}" if prefix else word

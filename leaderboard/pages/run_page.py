@@ -35,7 +35,7 @@ from leaderboard.pages.run_answers import (
 from leaderboard.pages.search_page import gone
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, chosen_pair, pairs_of, switches
-from leaderboard.tables import TIDY, Files, Row, download, page_of
+from leaderboard.tables import TIDY, Files, Row, download, page_of, tidy_row
 from leaderboard.ui import labels, spelled
 from leaderboard.ui.spelled import uncertainty
 from leaderboard.ui.table_files import wants_file
@@ -79,7 +79,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     }
     wordings = _wordings(run, request, scores, parts["explorer"])
     files = {
-        "scores": (TIDY, all_scores(scores)),
+        "scores": (TIDY, [tidy_row(score) for score in scores]),
         **breakdowns,
         **({"breakdown": parts["explorer"]["file"]} if parts["explorer"] else {}),
         **({"places": (PLACES, places)} if len(places) > 1 else {}),
@@ -185,12 +185,6 @@ def phases(run: Run) -> list[tuple[str, str]]:
         (state.label, "done" if number < before else "current" if number == phase else "to come")
         for number, state in enumerate(PHASES)
     ]
-
-
-def all_scores(scores: Iterable[Score]) -> list[Row]:
-    """Return the tidy scores, with the columns of every scores.csv."""
-    # A paper may not state the number of items.
-    return [{**{name: getattr(score, name) for name in TIDY}, "n": score.n or None} for score in scores]
 
 
 def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:
