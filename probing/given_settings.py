@@ -6,6 +6,7 @@ Written out because type checkers and editors read nothing else; a test compares
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints
 
@@ -99,6 +100,7 @@ def shows_settings(function: FunctionT) -> FunctionT:
     return function
 
 
+@cache
 def _defaults() -> dict[str, Any]:
     """Return the default of each argument that has the same one for all benchmarks and probes."""
     loading = {one.name: one.default for one in fields(ModelSource)} | {"keep_tokens": False, "keep_rows": True}

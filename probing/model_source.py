@@ -168,13 +168,13 @@ class ModelSource:
         base, adapter = split_adapter(str(self.model))
         if adapter:
             require_package("peft", "peft", MERGING)
-        if base.endswith(".gguf") and not base.startswith(HUB_GGUF):
-            locate(base, self.commit)
-        if base.startswith(HUB_GGUF) or base.endswith(".gguf"):
+        if base.startswith(HUB_GGUF):
             require_package("gguf", "gguf", READING_GGUF)
-        elif Path(base).is_dir():
+        elif base.endswith(".gguf") or Path(base).is_dir():
             files = locate(base, self.commit, tokenizer=str(self.tokenizer or ""))
-            if not files.gguf:
+            if files.gguf:
+                require_package("gguf", "gguf", READING_GGUF)
+            else:
                 describe(files.listing())
 
     @property

@@ -46,8 +46,7 @@ def _columns(file: Path) -> list[str]:
     """Return the columns of a table; those of JSON lines are the keys of the first."""
     if file.suffix == ".parquet":
         return [str(name) for name in _parquet(file).schema_arrow.names]
-    with file.open(encoding="utf-8-sig", errors="replace") as opened:
-        first = opened.readline()
+    first = _first_line(file)
     if file.suffix in SEPARATORS:
         return _cells(first, SEPARATORS[file.suffix])
     try:
@@ -56,13 +55,18 @@ def _columns(file: Path) -> list[str]:
         return []
 
 
+def _first_line(file: Path) -> str:
+    with file.open(encoding="utf-8-sig", errors="replace") as opened:
+        return opened.readline()
+
+
 def _cells(line: str, separator: str) -> list[str]:
     return next(csv.reader([line], delimiter=separator), [])
 
 
 def _refuse_other_separators(file: Path) -> None:
     """Raise `BadBenchmark` where the file is empty, or its columns have another separator than its name says."""
-    first = next(iter(text_lines(file)), "")
+    first = _first_line(file)
     if not first.strip():
         raise BadBenchmark(f"{file.name} is empty.", "Begin it with the names of its columns.")
     own = SEPARATORS[file.suffix]

@@ -148,8 +148,9 @@ class Result:
                 reached = {way: figures[metric]["value"] for way, metric in WITHOUT_MODEL.items() if metric in figures}
                 sentence = finding(probe.finds, main["value"], (main["low"], main["high"]), main["n"], reached)
                 sentences.append(f"{name}{f' ({group})' if has_several else ''} {sentence}.")
-        missing = f"There is no {probe.main_metric} of {name}: it needs {probe.needs}."
-        return sentences or [missing] * bool(probe.needs)
+        if sentences or not probe.needs:
+            return sentences
+        return [f"There is no {probe.main_metric} of {name}: it needs {probe.needs}."]
 
     def by(self, dimension: str = OVERALL, metric: str = "") -> pd.DataFrame:
         """Return a metric, by default the main one of the probe, by the groups of a dimension such as "domain".
