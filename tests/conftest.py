@@ -86,14 +86,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def measure_forks_alone() -> None:
     """Let a forked process save its own coverage, and not once more all that was measured before it, for seconds."""
-    before: list[Coverage | None] = [None]
+    of_parent: Coverage | None = None
 
     def remember() -> None:
-        before[0] = Coverage.current()
+        nonlocal of_parent
+        of_parent = Coverage.current()
 
     def forget() -> None:
-        if before[0] is not None and before[0]._collector is not None:
-            before[0]._collector.reset()
+        if of_parent is not None and of_parent._collector is not None:
+            of_parent._collector.reset()
 
     os.register_at_fork(before=remember, after_in_child=forget)
 

@@ -162,8 +162,8 @@ def finding(
     """
     low, high = interval
     share = percent(value) if isnan(low) else f"{percent(value)} ({percent(low)[:-2]} to {percent(high)[:-2]})"
-    found = re.sub(r"\bthese 1 (\w+)s\b", r"this one \1", finds.format(share=share, n=f"{n:,.0f}"))
-    return "; ".join(filter(None, [found, reached_without(without_model)]))
+    sentence = re.sub(r"\bthese 1 (\w+)s\b", r"this one \1", finds.format(share=share, n=f"{n:,.0f}"))
+    return "; ".join(filter(None, [sentence, reached_without(without_model)]))
 
 
 def reached_without(figures: Mapping[str, float]) -> str:

@@ -56,18 +56,18 @@ class CausalModel(AnsweringModel):
         if not self._shares(sequences):
             rows = self._reference(sequences)
             return by_prompt(window, [row[list(s.scored)] for row, s in zip(rows, window.statements, strict=True)])
-        scored, count = _scored_tokens(window.statements), len(sequences)
+        scored, size = _scored_tokens(window.statements), len(sequences)
         tree = PrefixTree.of(sequences, scored)
         # States of all rounds would not fit: recurrent networks score all.
-        early = scoring.decide > 0 and self.use_fast_path and self.trial.decides_early(count, window.mean_options)
-        with self.trial.timed(early, count):
+        early = scoring.decide > 0 and self.use_fast_path and self.trial.decides_early(size, window.mean_options)
+        with self.trial.timed(early, size):
             if early:
                 rounds = TreeRounds(self.trees, tree, scored, window.sizes)
                 pruning = OptionPruning(np.array(window.sizes), scored.sum(axis=1), scoring)
                 log_probs, exact = decide(rounds, pruning, self.first_pass, self.usage)
                 return by_prompt(window, [row[use] for row, use in zip(log_probs, scored, strict=True)], exact)
             values = np.full(len(tree.token), np.nan)
-            self.trees.compute(tree, np.flatnonzero(tree.inner), values, statements=count)
+            self.trees.compute(tree, np.flatnonzero(tree.inner), values, statements=size)
             return by_prompt(window, [values[path[use]] for path, use in zip(tree.paths, scored, strict=True)])
 
     def _reference(self, sequences: Sequence[Sequence[int]]) -> list[Floats]:

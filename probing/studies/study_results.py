@@ -220,8 +220,8 @@ class Study:
 
 def _counted(folders: Mapping[Any, Path], failures: Mapping[Any, str], name: str) -> str:
     """Return how many there are, and how many are missing."""
-    count = _number(len(folders), name)
-    return f"{count}, {len(failures):,} missing" if failures else count
+    words = _number(len(folders), name)
+    return f"{words}, {len(failures):,} missing" if failures else words
 
 
 def _number(count: int, name: str) -> str:
