@@ -1,31 +1,37 @@
 """The figures of finished runs and of papers in one table, which front page, standings, profiles and API read.
 
 A row is a score, with what lists say of its run and its model, or a printed figure, whose `run` is the number of its
-row below zero. It is read with three queries and kept in Django's cache until the data change. Columns have Python's
-own values, so that a figure that is missing is None.
+row below zero. The table is kept in Django's cache until the data change. Columns have Python's own values, so that a
+figure that is missing is None.
 
 `settings` are what sets a run apart from the usual ones: pairs of a setting and its choice in words. `error` is the
 standard error over wordings, where it is known.
 """
 
 import hashlib
+import json
+from collections import namedtuple
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
 from django.core.cache import cache
 from django.db import connection
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast
 
+from leaderboard.changed_settings import settings_group
 from leaderboard.data_version import data_version
-from leaderboard.models import Model, Printed, Run, Score
+from leaderboard.models import Benchmark, Model, Printed, Run, Score
 from leaderboard.models.model import weights_in_words
-from leaderboard.models.printed import printed_rows
+from leaderboard.models.printed import PUBLISHED, citation
 from leaderboard.models.run import RunQuerySet, run_url
 from probing.analysis.intervals import Z
 
 OVERALL = ("overall",)
 ERROR = "_sem"  # what follows the name of a metric whose standard error a score is
-RUN = ("benchmark", "provenance", "finished", "reference")
+RUN = ("model", "benchmark", "provenance", "reference")
 # What lists say of each model beside its name: fields, with the titles and the CSS classes of their columns.
 # Files have all of them, and these pages some.
 FACTS = {"kind": ("Type", ""), "parameters": ("Size", "number"), "family": ("Family", "")}
@@ -33,15 +39,21 @@ ON_FRONT_PAGE, ON_BENCHMARK_PAGES = ("parameters",), ("kind", "parameters")
 MODEL = ("hub_id", *FACTS, "step")
 WEIGHTS = ("quantisation", "adapter_commit", "weights_file", "source")
 SIZES = {"100m": (0, 10**8), "1b": (10**8, 10**9), "10b": (10**9, 10**10), "more": (10**10, 10**16)}
-SCORE = ("metric", "dimension", "group", "value", "low", "high", "cluster_low", "cluster_high", "n", "pk")
+SCORE = ("metric", "dimension", "group", "value", "low", "high", "n", "pk")  # which an index has
+WHOLE_SCORE = (*SCORE, "cluster_low", "cluster_high")  # which takes three times as long to read
 
 
-def board(benchmarks: Collection[int], metrics: Collection[str], dimensions: Collection[str] = OVERALL) -> pd.DataFrame:
+def board(
+    benchmarks: Collection[int],
+    metrics: Collection[str],
+    dimensions: Collection[str] = OVERALL,
+    columns: Sequence[str] = SCORE,
+) -> pd.DataFrame:
     """Return the scores of finished runs on benchmarks, by their numbers, in metrics and dimensions.
 
-    Of a training that was measured at several steps, only the last one is included.
+    Of a training that was measured at several steps, only the last one is included. `columns`: of the scores.
     """
-    question = sorted(set(benchmarks)), sorted(set(metrics)), sorted(set(dimensions))
+    question = sorted(set(benchmarks)), sorted(set(metrics)), sorted(set(dimensions)), columns
     key = hashlib.sha256(repr(question).encode()).hexdigest()
     return kept(f"board-{key}", lambda: _read(*question))
 
@@ -64,58 +76,72 @@ def kept(key: str, read: Callable[[], pd.DataFrame]) -> pd.DataFrame:
 
 
 def _read(
-    benchmarks: Sequence[int], metrics: Sequence[str], dimensions: Sequence[str], groups: Sequence[str] = ()
+    benchmarks: Collection[int],
+    metrics: Collection[str],
+    dimensions: Collection[str],
+    columns: Sequence[str],
+    groups: Collection[str] = (),
+    sizes: Sequence[float] = (),
 ) -> pd.DataFrame:
-    finished = Run.objects.filter(state=Run.State.FINISHED, benchmark__in=benchmarks)
-    scores = Score.objects.filter(
-        run__in=finished,
-        metric__in=[*metrics, *(metric + ERROR for metric in metrics)],
-        dimension__in=dimensions,
-        **({"group__in": groups} if groups else {}),
-    )
-    rows = list(scores.order_by("pk").values_list("run", *SCORE))
-    table = _with_errors(pd.DataFrame(rows, columns=["run", *SCORE], dtype=object), set(metrics))
-    measured = table.merge(_facts(finished.newest_steps() if rows else finished.none()), on="run")
-    printed = _printed(benchmarks, metrics, dimensions, groups)
-    return pd.concat([measured, pd.DataFrame(printed, columns=measured.columns, dtype=object)], ignore_index=True)
+    """Return the figures, if need be of some groups alone, and of models from one number of parameters to another."""
+    runs = Run.objects.filter(state=Run.State.FINISHED, benchmark__in=benchmarks)
+    scores = Score.objects.filter(dimension__in=dimensions)
+    printed = Printed.objects.filter(baseline=False, benchmark__in=benchmarks, dimension__in=dimensions)
+    if groups:
+        scores, printed = scores.filter(group__in=groups), printed.filter(part__in=groups)
+    if sizes:
+        runs, printed = runs.filter(model__parameters__range=sizes), printed.filter(model__parameters__range=sizes)
+    measured = _measured(runs, scores.filter(run__in=runs), metrics, columns)
+    figures = pd.concat([measured, _printed(printed.filter(metric__in=metrics), columns)], ignore_index=True)
+    figures["is_measured"] = figures["provenance"] == Run.Provenance.MEASURED.value
+    return figures.merge(_models(), on="model").drop(columns="model")
 
 
-def _printed(
-    benchmarks: Sequence[int], metrics: Sequence[str], dimensions: Sequence[str], groups: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Return the rows of printed figures, which have no interval."""
-    filters = {"benchmark__in": benchmarks, "metric__in": metrics, "dimension__in": dimensions}
-    filters |= {"part__in": groups} if groups else {}
-    shared = dict.fromkeys((*SCORE, *RUN, "weights"), None) | {"weights": "", "is_measured": False}
-    return [
-        {
-            **shared,
-            **{name: getattr(row.model, name) for name in MODEL},
-            **{name: getattr(figure, name) for name in ("pk", "metric", "dimension", "value", "error", "n")},
-            "group": figure.part,
-            "run": row.pk,
-            "benchmark": row.benchmark_id,
-            "provenance": row.provenance,
-            "citation": row.citation,
-            "settings": tuple(map(tuple, row.group)),
-            "size": size_class(row.model.parameters),
-        }
-        for row in printed_rows(Printed.objects.filter(baseline=False, **filters))
-        for figure in row.figures
-    ]
+def _measured(
+    runs: RunQuerySet, scores: QuerySet[Score], metrics: Collection[str], columns: Sequence[str]
+) -> pd.DataFrame:
+    """Return the scores of runs. Their index answers a query of scores alone; each run is read once in another one."""
+    rows = scores.filter(metric__in=metrics).order_by("pk").values_list("run", *columns)
+    table = pd.DataFrame(list(rows), columns=["run", *columns], dtype=object)
+    table["error"] = pd.Series(_errors(scores, table, metrics), table.index, dtype=object)
+    newest = (runs.newest_steps() if rows else runs.none()).annotate(words=Cast("group", TextField()))
+    facts = pd.DataFrame(list(newest.values_list("pk", "words", *RUN)), columns=["run", "settings", *RUN], dtype=object)
+    # The groups of most runs are the same text.
+    settings = {words: tuple(map(tuple, json.loads(words))) for words in facts["settings"].unique()}
+    facts["settings"] = facts["settings"].map(settings.get)
+    return table.merge(facts.rename(columns={"reference": "citation"}), on="run")
 
 
-def _facts(runs: RunQuerySet) -> pd.DataFrame:
-    """Return what lists say of runs and their models, which a query of scores would read again for each score."""
-    names = [*RUN, *(f"model__{name}" for name in (*MODEL, *WEIGHTS))]
-    rows = [
-        (*values[:-4], weights_in_words(*values[-4:]), tuple(map(tuple, settings)))
-        for settings, *values in runs.values_list("group", "pk", *names)
-    ]
-    table = pd.DataFrame(rows, columns=["run", *RUN, *MODEL, "weights", "settings"], dtype=object)
-    table = table.rename(columns={"reference": "citation"})
-    table["is_measured"] = table["provenance"] == Run.Provenance.MEASURED.value
-    table["size"] = pd.Series(map(size_class, table["parameters"]), table.index, dtype=object)
+def _errors(scores: QuerySet[Score], table: pd.DataFrame, metrics: Collection[str]) -> list[float | None]:
+    """Return the standard errors of the scores of a table, which are stored as scores of their own."""
+    rows = scores.filter(metric__in=[metric + ERROR for metric in metrics])
+    names = ("run", "metric", "dimension", "group", "value")
+    errors = {(run, *about): value for run, *about, value in rows.values_list(*names)}
+    keys = zip(table["run"], table["metric"] + ERROR, table["dimension"], table["group"], strict=True)
+    return [errors.get(key) for key in keys]
+
+
+def _printed(figures: QuerySet[Printed], columns: Sequence[str]) -> pd.DataFrame:
+    """Return the printed figures, which have no interval."""
+    of_row = ("row", "model", "source", "benchmark", "settings", "model__parameters", "model__stored_dtype")
+    of_figure = ("part", "metric", "dimension", "value", "error", "n", "pk")
+    stored = list(figures.order_by("row", "pk").values_list(*of_row, *of_figure))
+    usual = Benchmark.objects.in_bulk({benchmark for _, _, _, benchmark, *_ in stored})
+    rows = []
+    for row, model, source, benchmark, settings, parameters, dtype, *figure in stored:
+        group = settings_group(usual[benchmark].differences(settings), settings, parameters, dtype)
+        rows.append((-row, model, citation(source), benchmark, tuple(map(tuple, group)), *figure))
+    names = ["run", "model", "citation", "benchmark", "settings", "group", *of_figure[1:]]
+    absent = dict.fromkeys(name for name in columns if name not in names)
+    return pd.DataFrame(rows, columns=names, dtype=object).assign(provenance=PUBLISHED, **absent)
+
+
+def _models() -> pd.DataFrame:
+    """Return what lists say of each model, with the class of its size."""
+    models = Model.objects.values_list("pk", *MODEL, *WEIGHTS)
+    rows = [(*values[: -len(WEIGHTS)], weights_in_words(*values[-len(WEIGHTS) :])) for values in models]
+    table = pd.DataFrame(rows, columns=["model", *MODEL, "weights"], dtype=object)
+    table["size"] = table["parameters"].map(size_class)
     return table
 
 
@@ -124,20 +150,22 @@ def size_class(parameters: int | None) -> str:
     return next((name for name, (low, high) in SIZES.items() if low <= (parameters or -1) < high), "")
 
 
-def _with_errors(table: pd.DataFrame, metrics: Collection[str]) -> pd.DataFrame:
-    """Return the scores with the standard errors that stand in rows of their own."""
-    keys = list(zip(table["run"], table["dimension"], table["group"], table["metric"], strict=True))
-    values = dict(zip(keys, table["value"], strict=True))
-    errors = [values.get((*key, metric + ERROR)) for *key, metric in keys]
-    table["error"] = pd.Series(errors, table.index, dtype=object)
-    return table[table["metric"].isin(metrics)]
-
-
 def groups_of(
-    benchmarks: Collection[int], metrics: Collection[str], dimensions: Collection[str], groups: Collection[str]
+    benchmarks: Collection[int],
+    metrics: Collection[str],
+    dimensions: Collection[str],
+    groups: Collection[str],
+    columns: Sequence[str] = SCORE,
 ) -> pd.DataFrame:
     """Return the same as `board` for some groups of long dimensions, such as single relations; they are not kept."""
-    return _read(sorted(benchmarks), sorted(metrics), sorted(set(dimensions)), sorted(set(groups)))
+    return _read(benchmarks, metrics, dimensions, columns, groups)
+
+
+def of_sizes(
+    benchmarks: Collection[int], metrics: Collection[str], dimensions: Collection[str], low: float, high: float
+) -> pd.DataFrame:
+    """Return the same as `board` for models with this many parameters, ends included; they are not kept."""
+    return _read(benchmarks, metrics, dimensions, SCORE, sizes=(low, high))
 
 
 def figure_url(figure: Any) -> str:
@@ -152,7 +180,13 @@ def with_value(table: pd.DataFrame) -> pd.DataFrame:
 
 def rows_of(table: pd.DataFrame) -> list[Any]:
     """Return the rows of a table, whose columns are their attributes."""
-    return list(table.itertuples(index=False, name="Figure"))
+    return list(map(_row_type(tuple(table.columns))._make, table.to_numpy(dtype=object).tolist()))
+
+
+@lru_cache
+def _row_type(columns: tuple[str, ...]) -> Any:
+    """Return the type of a row; pandas makes a new one for each table, which takes as long as a hundred rows."""
+    return namedtuple("Figure", columns)
 
 
 def usual(table: pd.DataFrame, ignored: Collection[str] = ()) -> pd.DataFrame:

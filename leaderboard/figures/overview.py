@@ -8,6 +8,7 @@ whose published figures are in other metrics, or that still wait to be measured,
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -17,7 +18,7 @@ from leaderboard.figures.board import FACTS, WEIGHTS, board, rows_of, usual, wit
 from leaderboard.figures.runs import ANY_VERSION, OPEN
 from leaderboard.figures.scores import MAIN_DIMENSIONS, PARTS, Slice, baselines_of, main_part, parts_among
 from leaderboard.figures.verdicts import level_with
-from leaderboard.models import Benchmark, Printed, Run
+from leaderboard.models import Benchmark, Model, Printed, Run
 from leaderboard.models.model import weights_in_words
 from leaderboard.models.printed import PUBLISHED
 from probing.analysis.accuracy import CHANCE, MAJORITY
@@ -45,16 +46,22 @@ def versions() -> dict[str, list[Benchmark]]:
     return by_slug
 
 
-def parts_by_slug(benchmarks: Mapping[str, Sequence[Benchmark]], metrics: Collection[str]) -> dict[str, list[Slice]]:
+def figures_on(benchmarks: Mapping[str, Sequence[Benchmark]], metrics: Collection[str]) -> pd.DataFrame:
+    """Return the figures on all versions of benchmarks, of all items and of parts."""
+    numbers = [version.pk for of_slug in benchmarks.values() for version in of_slug]
+    return with_value(board(numbers, metrics, MAIN_DIMENSIONS))
+
+
+def parts_by_slug(benchmarks: Mapping[str, Sequence[Benchmark]], figures: pd.DataFrame) -> dict[str, list[Slice]]:
     """Map benchmarks to the parts in which any run has a score, of the kind that measured runs have.
 
     Published figures on some of the same items may be about parts of another kind.
     """
     slugs = {version.pk: slug for slug, of_slug in benchmarks.items() for version in of_slug}
-    scores = board(slugs, metrics, PARTS)
+    of_parts = figures[figures["dimension"].isin(PARTS)]
     parts: dict[str, list[Slice]] = {}
-    for slug, own in scores.groupby(scores["benchmark"].map(slugs)):
-        measured = own[own["is_measured"].astype(bool)]
+    for slug, own in of_parts.groupby(of_parts["benchmark"].map(slugs)):
+        measured = own[own["is_measured"]]
         kind = main_part(_slices(own if measured.empty else measured)).dimension
         parts[str(slug)] = parts_among(part for part in _slices(own) if part.dimension == kind)
     return parts
@@ -105,35 +112,43 @@ class Column:
         """Tell whether a figure is about other items than the rest of the column."""
         return bool(figure.benchmark != self.version.pk)
 
+    @cached_property
     def comparable(self) -> dict[Key, Figure]:
-        """Return the figures about the items of this column."""
+        """The figures about the items of this column, once it is filled."""
         return {key: figure for key, figure in self.figures.items() if not self.is_about_other_items(figure)}
 
-    def best(self) -> set[int]:
-        """Return the runs whose figures cannot be told from the highest one; none where more is not always better.
+    def best_of(self, keys: Iterable[Key]) -> set[int]:
+        """Return the runs of those models whose figures cannot be told from the highest one of the column.
 
-        None either where only one model has a figure, or where nothing says how sure the highest is.
+        There are none where more is not always better, where only one model has a figure, or where nothing says how
+        sure the highest is.
         """
-        figures = list(self.comparable().values())
+        figures = list(self.comparable.values())
         if len(figures) < 2 or not all(0 <= figure.value <= 1 for figure in figures):
             return set()
-        return level_with(max(figures, key=lambda figure: figure.value), figures)
+        highest = max(figures, key=lambda figure: figure.value)
+        return level_with(highest, [self.comparable[key] for key in keys if key in self.comparable])
 
 
-def read(columns: Sequence[Column]) -> list[Column]:
-    """Fill columns, and return those that have a figure or wait for one. Two queries beside those of the board."""
-    numbers = [version.pk for column in columns for version in column.versions]
-    scores = board(numbers, {metric for column in columns for metric in column.metrics}, MAIN_DIMENSIONS)
-    printed, people = _printed()
-    waiting = _open_runs()
+def read(columns: Sequence[Column], figures: pd.DataFrame) -> list[Column]:
+    """Fill columns with figures, and return those that have one or wait for one. Four queries."""
+    (printed, waiting), people = _mentions(), _people()
+    by_benchmark = dict(list(figures.groupby("benchmark")))
     for column in columns:
-        is_of_part = (scores["dimension"] == column.part.dimension) & (scores["group"] == column.part.group)
-        own = usual(with_value(scores[is_of_part & scores["metric"].isin(column.metrics)]), column.narrowed_by)
-        _fill(column, [row for version in column.versions for row in rows_of(own[own["benchmark"] == version.pk])])
+        own = [row for version in column.versions for row in _comparable(column, by_benchmark.get(version.pk))]
+        _fill(column, own)
         column.references = _references(column, people)
         column.waiting = _without_figure(waiting.get(column.slug, {}), column)
         column.apart = _without_figure(printed.get(column.slug, {}), column, column.waiting)
     return [column for column in columns if column.models]
+
+
+def _comparable(column: Column, scores: pd.DataFrame | None) -> list[Figure]:
+    """Return those of the scores on a benchmark that are about a column's part, with the usual settings."""
+    if scores is None:
+        return []
+    is_of_part = (scores["dimension"] == column.part.dimension) & (scores["group"] == column.part.group)
+    return rows_of(usual(scores[is_of_part & scores["metric"].isin(column.metrics)], column.narrowed_by))
 
 
 def _fill(column: Column, figures: Sequence[Figure]) -> None:
@@ -174,32 +189,38 @@ def _one_each(column: Column, figures: Iterable[Figure]) -> dict[Key, Figure]:
     return one_each
 
 
-def _printed() -> tuple[dict[str, dict[Key, Row]], dict[tuple[int, str, Slice], float]]:
-    """Map slugs to the models of which figures are printed there, and benchmarks to what people reach. One query.
+def _mentions() -> tuple[dict[str, dict[Key, Row]], dict[str, dict[Key, Row]]]:
+    """Map slugs to the models of which figures are printed there, and to those that have an open run there.
 
-    What people reach is known by the benchmark's number, the metric and the part of the items.
+    Each of the latter comes with its newest run. Three queries, of which that of the models comes last, so that none
+    is missing which was added since.
     """
-    mentions: dict[str, dict[Key, Row]] = {}
-    people: dict[tuple[int, str, Slice], float] = {}
-    for figure in Printed.objects.filter(benchmark__main=True).select_related("model", "benchmark").order_by("pk"):
-        model, part = figure.model, Slice(figure.dimension, figure.part)
-        if not figure.baseline:
-            facts = {name: getattr(model, name) for name in FACTS}
-            mentions.setdefault(figure.benchmark.slug, {})[model.hub_id, model.weights_in_words] = facts
-        elif figure.name == HUMAN:
-            people[figure.benchmark_id, figure.metric, part] = figure.value
-    return mentions, people
+    figures = Printed.objects.filter(benchmark__main=True, baseline=False).order_by("pk")
+    runs = Run.objects.filter(state__in=OPEN, benchmark__main=True).order_by("pk")
+    of_figures = list(figures.values_list("benchmark__slug", "model"))
+    of_runs = list(runs.values_list("benchmark__slug", "model", "pk", "state"))
+    models: dict[int, tuple[Key, Row]] = {}
+    for pk, hub_id, quantised, adapter, file, source, *facts in Model.objects.values_list(
+        "pk", "hub_id", *WEIGHTS, *FACTS
+    ):
+        key = (hub_id, weights_in_words(quantised, adapter, file, source))
+        models[pk] = (key, dict(zip(FACTS, facts, strict=True)))
+    printed: dict[str, dict[Key, Row]] = {}
+    for slug, model in of_figures:
+        key, row = models[model]
+        printed.setdefault(slug, {})[key] = row
+    waiting: dict[str, dict[Key, Row]] = {}
+    for slug, model, pk, state in of_runs:
+        key, row = models[model]
+        waiting.setdefault(slug, {})[key] = {"run": pk, "state": state, **row}
+    return printed, waiting
 
 
-def _open_runs() -> dict[str, dict[Key, Row]]:
-    """Map slugs to the models that have an open run there, each with its newest one. One query."""
-    names = ("benchmark__slug", "pk", "state", *(f"model__{name}" for name in (*FACTS, "hub_id", *WEIGHTS)))
-    runs = Run.objects.filter(state__in=OPEN, benchmark__main=True)
-    mentions: dict[str, dict[Key, Row]] = {}
-    for slug, pk, state, *own, hub_id, quantisation, adapter, file, source in runs.order_by("pk").values_list(*names):
-        key = (hub_id, weights_in_words(quantisation, adapter, file, source))
-        mentions.setdefault(slug, {})[key] = {"run": pk, "state": state, **dict(zip(FACTS, own, strict=True))}
-    return mentions
+def _people() -> dict[tuple[int, str, Slice], float]:
+    """Return what people reach, by the number of the benchmark, the metric and the part of the items. One query."""
+    figures = Printed.objects.filter(baseline=True, name=HUMAN)
+    rows = figures.values_list("benchmark", "metric", "dimension", "part", "value")
+    return {(benchmark, metric, Slice(*part)): value for benchmark, metric, *part, value in rows}
 
 
 def _without_figure(mentions: Mapping[Key, Row], column: Column, others: Collection[Key] = ()) -> dict[Key, Row]:
@@ -222,8 +243,8 @@ def _row(key: Key, columns: Sequence[Column]) -> Row:
     hub_id, weights = key
     figures = {column.slug: column.figures[key] for column in columns if key in column.figures}
     preferred = sorted(figures.values(), key=lambda figure: PREFERENCE.index(figure.provenance))
-    mentions = [own[key] for column in columns for own in (column.waiting, column.apart) if key in own]
-    facts = [figure._asdict() for figure in preferred] + mentions
+    facts = [{name: getattr(figure, name) for name in FACTS} for figure in preferred]
+    facts += [own[key] for column in columns for own in (column.waiting, column.apart) if key in own]
     return {
         "key": key,
         "hub_id": hub_id,

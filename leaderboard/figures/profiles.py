@@ -8,10 +8,8 @@ from math import inf
 from statistics import median
 from typing import Any, cast
 
-import pandas as pd
-
 from leaderboard.changed_settings import LEFT_OUT
-from leaderboard.figures.board import board, rows_of, with_value
+from leaderboard.figures.board import of_sizes, rows_of, with_value
 from leaderboard.figures.scores import (
     MAIN_DIMENSIONS,
     PART_SETTINGS,
@@ -45,8 +43,7 @@ def profile(hub_id: str, runs: Sequence[Entry], parameters: int | None) -> list[
         if run.pk in shares:
             by_name.setdefault(run.benchmark.name, []).append(run)
     benchmarks = {run.benchmark_id: run.benchmark for of_one in by_name.values() for run in of_one}
-    figures = levels(benchmarks)
-    similar = similar_figures(hub_id, parameters, figures)
+    similar = similar_figures(hub_id, parameters, benchmarks)
     rows = []
     for of_one in by_name.values():
         run = _shown_run(of_one, shares, similar)
@@ -116,22 +113,21 @@ def _words(settings: Sequence[Sequence[str]], part: Slice) -> str:
     return ", ".join(words for name, words in settings if name not in ignored)
 
 
-def levels(benchmarks: Mapping[int, Benchmark]) -> pd.DataFrame:
-    """Return the figures on benchmarks in the main metrics of their probes, of all items and of parts."""
-    metrics = {pk: benchmark.main_metric for pk, benchmark in benchmarks.items()}
-    scores = with_value(board(benchmarks, set(metrics.values()), MAIN_DIMENSIONS))
-    return scores[scores["metric"] == scores["benchmark"].map(metrics)]
-
-
-def similar_figures(hub_id: str, parameters: int | None, scores: pd.DataFrame) -> dict[int, list[Figure]]:
+def similar_figures(
+    hub_id: str, parameters: int | None, benchmarks: Mapping[int, Benchmark]
+) -> dict[int, list[Figure]]:
     """Map each benchmark to the figures of other models of similar size, those without a stated step last.
 
-    A run that answered fewer questions is compared with none. Nothing is similar to a model of unknown size.
+    They are in the main metrics of their probes, of all items and of parts. A run that answered fewer questions is
+    compared with none. Nothing is similar to a model of unknown size.
     """
     if not parameters:
         return {}
-    of_size = scores["parameters"].fillna(0).between(parameters / SIMILAR, parameters * SIMILAR)
-    similar = scores[of_size & scores["provenance"].isin(COMPARED) & (scores["hub_id"] != hub_id)]
+    metrics = {pk: benchmark.main_metric for pk, benchmark in benchmarks.items()}
+    sizes = parameters / SIMILAR, parameters * SIMILAR
+    scores = with_value(of_sizes(benchmarks, set(metrics.values()), MAIN_DIMENSIONS, *sizes))
+    is_main = scores["metric"] == scores["benchmark"].map(metrics)
+    similar = scores[is_main & scores["provenance"].isin(COMPARED) & (scores["hub_id"] != hub_id)]
     by_benchmark: dict[int, list[Figure]] = {}
     for figure in sorted(rows_of(similar), key=lambda one: (inf if one.step is None else one.step, abs(one.run))):
         if LEFT_OUT not in dict(figure.settings):

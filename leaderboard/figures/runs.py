@@ -75,7 +75,7 @@ def finished_runs(benchmark: Benchmark) -> RunQuerySet:
 
 
 def printed_on(benchmark: Benchmark) -> tuple[list[PrintedRow], list[PrintedRow]]:
-    """Return the rows of figures that are printed about exactly this version: of models, and of baselines. One query.
+    """Return the rows of figures that are printed about exactly this version: of models, and of baselines.
 
     Those about another sample or version are separate (`figures.standings.published_version`).
     """
@@ -84,7 +84,7 @@ def printed_on(benchmark: Benchmark) -> tuple[list[PrintedRow], list[PrintedRow]
 
 
 def with_printed(benchmark: Benchmark) -> list[Entry]:
-    """Return the finished runs of this version by model, and behind them the printed rows about it. Two queries."""
+    """Return the finished runs of this version by model, and behind them the printed rows about it. Four queries."""
     return [*finished_runs(benchmark).order_by("model__hub_id", "pk"), *printed_on(benchmark)[0]]
 
 
@@ -174,7 +174,7 @@ def models_named(part: str) -> list[Model]:
 
 
 def model_printed(hub_id: str) -> list[PrintedRow]:
-    """Return all printed rows about a model, by benchmark. One query."""
+    """Return all printed rows about a model, by benchmark. Three queries."""
     rows = printed_rows(Printed.objects.filter(model__hub_id=hub_id))
     return sorted(rows, key=lambda row: (row.benchmark.slug, not row.benchmark.main, row.benchmark.probe, row.pk))
 

@@ -9,7 +9,7 @@ from django.db.models import Max, Min, Q, QuerySet
 from django.urls import reverse
 
 from leaderboard.changed_settings import asks_other_items
-from leaderboard.figures.board import groups_of, ordered, rows_of, with_value
+from leaderboard.figures.board import WHOLE_SCORE, groups_of, ordered, rows_of, with_value
 from leaderboard.figures.runs import finished, printed_on, runs_on
 from leaderboard.models import Benchmark, Entry, Printed, PrintedRow, Run, Score
 from probing.analysis.accuracy import BASELINES, CHANCE
@@ -186,7 +186,7 @@ def slice_scores(benchmark: Benchmark, metric: str, dimension: str, group: str) 
     """
     entries: list[Entry] = [*runs_on(benchmark), *printed_on(benchmark)[0]]
     runs = {run.pk: run for run in entries}
-    stored = rows_of(ordered(groups_of([benchmark.pk], [metric], [dimension], [group])))
+    stored = rows_of(ordered(groups_of([benchmark.pk], [metric], [dimension], [group], WHOLE_SCORE)))
     return [score._replace(run=runs[score.run]) for score in stored if score.run in runs]  # none has finished since
 
 

@@ -18,7 +18,7 @@ import pandas as pd
 from django.http import QueryDict
 
 from leaderboard.changed_settings import asks_other_items
-from leaderboard.figures.board import board, ends, filtered, groups_of, rows_of
+from leaderboard.figures.board import WHOLE_SCORE, board, ends, filtered, groups_of, rows_of
 from leaderboard.figures.filters import REPORTED, SIZE_TITLES
 from leaderboard.figures.runs import ANY_VERSION, finished
 from leaderboard.figures.scores import LAST, OVERALL_SLICE, Slice, main_part, slices
@@ -65,10 +65,12 @@ class LeaderboardFilter:
 def figures_of(filters: LeaderboardFilter) -> pd.DataFrame:
     """Return the rows of the board that the standings show: overall figures and those of the chosen slices."""
     parts = {OVERALL_SLICE, filters.part, *filters.sides, *filters.slices}
-    question = [filters.benchmark.pk], [filters.metric, *filters.other_metrics]
-    table = board(*question, {part.dimension for part in parts if part.dimension not in LAST})
+    benchmarks, metrics = [filters.benchmark.pk], [filters.metric, *filters.other_metrics]
+    table = board(benchmarks, metrics, {part.dimension for part in parts if part.dimension not in LAST}, WHOLE_SCORE)
     if single := [part for part in parts if part.dimension in LAST]:
-        table = pd.concat([table, groups_of(*question, *zip(*single, strict=True))], ignore_index=True)
+        dimensions, groups = zip(*single, strict=True)
+        of_groups = groups_of(benchmarks, metrics, dimensions, groups, WHOLE_SCORE)
+        table = pd.concat([table, of_groups], ignore_index=True)
     shown = [Slice(*part) in parts for part in zip(table["dimension"], table["group"], strict=True)]
     return table[pd.Series(shown, table.index, dtype=bool)]
 

@@ -1,6 +1,7 @@
 """The table of figures that papers and other leaderboards print. They were not measured here and have no run."""
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from itertools import groupby
 from typing import Any, ClassVar
 
@@ -63,8 +64,16 @@ class PrintedRow(Asked):
         self.pk = -first.row
         self.model, self.benchmark, self.settings = first.model, first.benchmark, first.settings
         self.model_id, self.benchmark_id, self.differs = first.model_id, first.benchmark_id, first.differs
-        self.group = self.group_now()
-        self.scores = [
+
+    @cached_property
+    def group(self) -> list[list[str]]:
+        """What sets it apart from the benchmark's usual runs, as `Run.group` has it."""
+        return self.group_now()
+
+    @cached_property
+    def scores(self) -> list[Score]:
+        """Its figures as those of a run are stored; they have no interval."""
+        return [
             Score(run_id=self.pk, metric=one.metric, dimension=one.dimension, group=one.part, value=one.value, n=one.n)
             for one in self.figures
         ]
@@ -80,12 +89,7 @@ class PrintedRow(Asked):
 
     @property
     def citation(self) -> str:
-        """First author and year of a paper, such as “Keleg et al. 2023”, and the title of what has no year."""
-        paper = self.first.source
-        first, *others = paper["authors"].split(", ")
-        if not first or not paper.get("year"):
-            return str(paper["title"])
-        return " ".join([first.split()[-1], *(["et al."] if others else []), str(paper["year"])])
+        return citation(self.first.source)
 
     @property
     def reference(self) -> str:
@@ -105,9 +109,20 @@ class PrintedRow(Asked):
         return f"{PUBLISHED}: {self.reference}"
 
 
+def citation(source: Mapping[str, Any]) -> str:
+    """Return first author and year of a paper, such as “Keleg et al. 2023”, and the title of what has no year."""
+    first, *others = source["authors"].split(", ")
+    if not first or not source.get("year"):
+        return str(source["title"])
+    return " ".join([first.split()[-1], *(["et al."] if others else []), str(source["year"])])
+
+
 def printed_rows(figures: "models.QuerySet[Printed]") -> list[PrintedRow]:
-    """Return the rows of these figures, each with those of its figures that are among them. One query."""
-    stored = figures.select_related("model", "benchmark").order_by("row", "pk")
+    """Return the rows of these figures, each with those of its figures that are among them. Three queries.
+
+    Most figures share their benchmark, and many their model, so that joins would read the same rows again and again.
+    """
+    stored = figures.prefetch_related("model", "benchmark").order_by("row", "pk")
     return [PrintedRow(of_row) for _, of_row in groupby(stored, lambda figure: figure.row)]
 
 

@@ -5,13 +5,25 @@ from math import nan
 from typing import Any
 from urllib.parse import urlencode
 
+from django.db.models import Max
 from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
 
 from leaderboard.figures.board import FACTS, ON_FRONT_PAGE, SIZES
 from leaderboard.figures.filters import SIZE_TITLES
-from leaderboard.figures.overview import MEASURED, Column, Figure, Row, model_rows, parts_by_slug, read, versions
+from leaderboard.figures.overview import (
+    MEASURED,
+    Column,
+    Figure,
+    Row,
+    figures_on,
+    model_rows,
+    parts_by_slug,
+    read,
+    versions,
+)
+from leaderboard.figures.runs import measured_runs
 from leaderboard.figures.scores import OVERALL_SLICE, PART_SETTINGS, Slice, parts_among
 from leaderboard.figures.variants import folded
 from leaderboard.figures.verdicts import level_with
@@ -34,6 +46,7 @@ from leaderboard.tables import download, ordered, page_of, sorting
 from leaderboard.ui import labels
 from leaderboard.ui.charts.curve import SizedScore, curve
 from leaderboard.ui.links import link, model_address
+from leaderboard.ui.table_files import wants_file
 from probing.analysis.breakdowns import split_group
 from probing.analysis.culture_metrics import PAIR_IN_LANGUAGE
 from probing.kinds import KINDS
@@ -103,9 +116,9 @@ def _to_benchmark(query: QueryDict) -> HttpResponseRedirect:
 
 
 def _updated(columns: Sequence[Column]) -> Any:
-    """Return when the last of the figures was measured, None without any."""
-    figures = (figure for column in columns for figure in column.figures.values() if figure.is_measured)
-    return max((figure.finished for figure in figures if figure.finished), default=None)
+    """Return when the last of the figures was measured, None without any. One query."""
+    benchmarks = [column.version.pk for column in columns]
+    return measured_runs().filter(benchmark__in=benchmarks).aggregate(last=Max("finished"))["last"]
 
 
 # The columns: what is shown of each benchmark, and the topic whose benchmarks alone are shown.
@@ -118,15 +131,15 @@ def all_columns(part: str = "") -> tuple[list[Column], list[Row]]:
     first is shown, as on all pages, unless another is asked for.
     """
     benchmarks = versions()
-    metrics = {rows[0].main_metric for rows in benchmarks.values()}
-    of_benchmarks = parts_by_slug(benchmarks, metrics)
+    figures = figures_on(benchmarks, {metric for rows in benchmarks.values() for metric in _metrics(rows[0])})
+    of_benchmarks = parts_by_slug(benchmarks, figures)
     offered = parts_among({part for parts in of_benchmarks.values() for part in parts})
     groups = [one.group for one in offered]
     chosen = part if part in groups else next(iter(groups), "")
     columns = [_column(rows, _part_of(of_benchmarks.get(slug, ()), chosen)) for slug, rows in benchmarks.items()]
     columns.sort(key=lambda column: list(TOPICS).index(column.topic))
     parts = [{"value": one.group, "title": part_title(one), "is_chosen": one.group == chosen} for one in offered]
-    return read(columns), parts
+    return read(columns, figures), parts
 
 
 def _part_of(own: Sequence[Slice], group: str) -> Slice:
@@ -138,14 +151,18 @@ def _part_of(own: Sequence[Slice], group: str) -> Slice:
 
 
 def _column(rows: Sequence[Benchmark], part: Slice) -> Column:
-    current = rows[0]
+    current, metrics = rows[0], _metrics(rows[0])
     pages = pages_of(current)
-    metrics = [current.main_metric, *pages.metrics_beside(current)]
     if part == OVERALL_SLICE:
         return Column(rows, current.title, pages.topic, metrics, part)
     is_pair = part.dimension == PAIR_IN_LANGUAGE  # whose name stands above all columns of the topic
     title = current.title if is_pair else f"{current.title}, {part_title(part)}"
     return Column(rows, title, pages.topic, metrics[:1], part, PART_SETTINGS)
+
+
+def _metrics(benchmark: Benchmark) -> list[str]:
+    """Return the metrics of which the first that any model has is shown."""
+    return [benchmark.main_metric, *pages_of(benchmark).metrics_beside(benchmark)]
 
 
 def part_title(part: Slice) -> str:
@@ -173,9 +190,9 @@ def _topic(query: QueryDict, columns: Sequence[Column], *, is_narrowed: bool) ->
 
 def main_column(columns: Sequence[Column], query: QueryDict) -> Column | None:
     """Return the benchmark that a topic is shown by: the one by which the rows are sorted, or else the fullest."""
-    with_figures = [column for column in columns if column.comparable()]
+    with_figures = [column for column in columns if column.comparable]
     sorted_by = [column for column in with_figures if column.slug == sorting(query)[0]]
-    return max(sorted_by or with_figures, key=lambda column: len(column.comparable()), default=None)
+    return max(sorted_by or with_figures, key=lambda column: len(column.comparable), default=None)
 
 
 def _tabs(query: QueryDict, columns: Sequence[Column], topic: str) -> list[Row]:
@@ -216,7 +233,8 @@ def _table(request: HttpRequest, rows: Sequence[Row], columns: Sequence[Column],
         columns = sorted(columns, key=lambda column: -len(column.figures))
         rows = _best_first([row for row in rows if row["figures"]], main)
     names, keys = column_names(columns, bool(main)), sort_keys(columns)
-    rows = [with_values(row, columns) for row in rows]
+    if wants_file(request) or sorting(request.GET)[0] not in ("", *keys, *leading_columns(bool(main))):
+        rows = [with_values(row, columns) for row in rows]  # of which the page alone needs none
     models = [{**first, "others": others} for first, others in folded(rows)] if main else rows
     page = page_of(ordered(models, request, names, keys=keys), request)
     # Columns are chosen from all rows, so that they are the same on every page.
@@ -252,7 +270,7 @@ def _is_pair(column: Column) -> bool:
 
 def _best_first(rows: Sequence[Row], main: Column) -> list[Row]:
     """Return the rows with the highest figures about a column's items first, and those without any last."""
-    comparable = main.comparable()
+    comparable = main.comparable
 
     def order(row: Row) -> tuple[bool, float]:
         figure = row["figures"].get(main.slug)
@@ -269,7 +287,7 @@ def _answer(column: Column) -> dict[str, Any]:
 
     Of few models none is named, nor where the figures are no shares, of which more is not always better.
     """
-    figures = [figure for figure in column.comparable().values() if figure.is_measured]
+    figures = [figure for figure in column.comparable.values() if figure.is_measured]
     figures.sort(key=lambda figure: -figure.value)
     are_shares = all(0 <= figure.value <= 1 for figure in figures)
     answer = {
@@ -328,7 +346,7 @@ def _curve(column: Column, rows: Iterable[Row], query: QueryDict) -> dict[str, A
 
     A mark leads to the row of its model.
     """
-    figures = column.comparable()
+    figures = column.comparable
     address = link(query, topic=column.topic.lower(), search=None, page=None)
     scores = [
         SizedScore(

@@ -40,7 +40,7 @@ def sort_keys(columns: Sequence[Column]) -> dict[str, Callable[[Row], float | No
     """Return what the columns of benchmarks are sorted by: only figures about the items of their column."""
 
     def key(column: Column) -> Callable[[Row], float | None]:
-        comparable = column.comparable()
+        comparable = column.comparable
         return lambda row: comparable[row["key"]].value if row["key"] in comparable else None
 
     return {column.slug: key(column) for column in columns}
@@ -93,7 +93,8 @@ def lines(rows: Sequence[Row], columns: Sequence[Column], main: Column | None) -
     origins = _origins(rows, columns)
     waiting = (column.waiting.get(row["key"]) for row in rows for column in columns)
     percents = percent_done([open_run["run"] for open_run in waiting if open_run])
-    shown = [(column, column.best(), head) for column, head in zip(columns, heads(columns), strict=True)]
+    best = [column.best_of(row["key"] for row in rows) for column in columns]
+    shown = list(zip(columns, best, heads(columns), strict=True))
 
     def cells_of(row: Row) -> list[Row]:
         return [

@@ -96,8 +96,8 @@ def _check_overview(client: Client, verdicts: dict[tuple[int, int], str]) -> Non
     columns, _ = overview_page.all_columns()
     named = 0
     for column in columns:
-        figures = sorted(column.comparable().values(), key=lambda figure: -figure.value)
-        among_the_best = column.best()
+        figures = sorted(column.comparable.values(), key=lambda figure: -figure.value)
+        among_the_best = column.best_of(column.figures)
         for figure in figures[1:] if among_the_best else ():
             if found := verdicts.get((figures[0].run, figure.run)):
                 assert (figure.run in among_the_best) == (found == ALIKE)

@@ -1,8 +1,10 @@
 """The front page's columns: which runs count, which metric and which items they are about."""
 
+from dataclasses import replace
+
 import pytest
 
-from leaderboard.figures.overview import Column, Row, model_rows, parts_by_slug, read, versions
+from leaderboard.figures.overview import Column, Row, figures_on, model_rows, parts_by_slug, read, versions
 from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.models import Benchmark, Model, Run
 from leaderboard.pages.overview_page import all_columns
@@ -14,8 +16,10 @@ from tests.leaderboard import factories as make
 
 def shown(*benchmarks: Benchmark) -> Column:
     """Return the column of one benchmark, given its versions."""
-    (column,) = read([Column(benchmarks, "Tiny", "Facts", ("accuracy", "other_metric"), OVERALL_SLICE)])
-    return column
+    metrics = ("accuracy", "other_metric")
+    column = Column(benchmarks, "Tiny", "Facts", metrics, OVERALL_SLICE)
+    (shown,) = read([column], figures_on({column.slug: benchmarks}, metrics))
+    return shown
 
 
 def rows_on(*benchmarks: Benchmark) -> list[Row]:
@@ -69,7 +73,8 @@ def test_a_model_that_waits_has_a_row_before_any_figure(tiny: Benchmark) -> None
 def test_a_benchmark_without_models_has_no_column(tiny: Benchmark) -> None:
     make.baseline(tiny)
     make.finished(tiny, None)
-    assert read([Column([tiny], "Tiny", "Facts", ["accuracy"], OVERALL_SLICE)]) == []
+    column = Column([tiny], "Tiny", "Facts", ["accuracy"], OVERALL_SLICE)
+    assert read([column], figures_on({"tiny": [tiny]}, ["accuracy"])) == []
 
 
 def test_what_people_reach_is_known_from_papers_on_any_version(tiny: Benchmark) -> None:
@@ -85,11 +90,11 @@ def test_a_figure_about_other_items_gives_way_to_one_about_these(tiny: Benchmark
     elsewhere = make.benchmark(version="published", current=False)
     published(elsewhere, 0.9, "org/a")
     column = shown(tiny, elsewhere)
-    assert column.comparable() == column.figures
+    assert column.comparable == column.figures
     published(tiny, 0.3, "org/a")
     published(elsewhere, 0.8, "org/b")
     column = shown(tiny, elsewhere)
-    assert {hub_id: figure.value for (hub_id, _), figure in column.comparable().items()} == {"org/a": 0.3}
+    assert {hub_id: figure.value for (hub_id, _), figure in column.comparable.items()} == {"org/a": 0.3}
     assert len(column.figures) == 2
 
 
@@ -117,9 +122,9 @@ def test_figures_that_are_no_shares_have_no_best(tiny: Benchmark) -> None:
     for value in (0.5, 0.6):
         make.finished(tiny, value)
     column = shown(tiny)
-    assert len(column.best()) == 2
-    column.figures = {key: figure._replace(value=figure.value + 1) for key, figure in column.figures.items()}
-    assert column.best() == set()
+    assert len(column.best_of(column.figures)) == 2
+    above_one = {key: figure._replace(value=figure.value + 1) for key, figure in column.figures.items()}
+    assert replace(column, figures=above_one).best_of(above_one) == set()
 
 
 @pytest.mark.parametrize(("error", "number"), [(0.01, 2), (None, 0)])
@@ -128,7 +133,8 @@ def test_a_stated_standard_error_tells_which_published_figures_are_the_best(
 ) -> None:
     for value in (0.66, 0.65, 0.5):
         make.printed(tiny, [{"value": value, "error": error}])
-    assert len(shown(tiny).best()) == number
+    column = shown(tiny)
+    assert len(column.best_of(column.figures)) == number
 
 
 def test_every_probe_has_a_topic_with_a_question() -> None:
@@ -151,11 +157,15 @@ def test_benchmarks_with_languages_and_no_pairs_follow_the_language_of_the_chose
         assert columns[1].title == f"Languages, in {language}"
 
 
+def parts() -> dict[str, list[Slice]]:
+    return parts_by_slug(versions(), figures_on(versions(), ["p_at_1"]))
+
+
 def test_measured_languages_go_before_the_pairs_of_published_figures(db: None) -> None:
     culture = make.benchmark("culture", probe="ranking")
     make.printed(culture, [{"value": 0.5, "dimension": PAIR_IN_LANGUAGE, "part": "arab-west ar", "metric": "p_at_1"}])
-    assert parts_by_slug(versions(), ["p_at_1"]) == {"culture": [Slice(PAIR_IN_LANGUAGE, "arab-west ar")]}
+    assert parts() == {"culture": [Slice(PAIR_IN_LANGUAGE, "arab-west ar")]}
     run = make.run(make.model(), culture, Run.State.FINISHED)
     for language in ("ar", "en"):
         make.score(run, 0.5, "language", language, metric="p_at_1")
-    assert parts_by_slug(versions(), ["p_at_1"]) == {"culture": [Slice("language", "en"), Slice("language", "ar")]}
+    assert parts() == {"culture": [Slice("language", "en"), Slice("language", "ar")]}

@@ -6,8 +6,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard.figures.board import rows_of
-from leaderboard.figures.profiles import levels, medians, profile
+from leaderboard.figures.board import board, rows_of
+from leaderboard.figures.profiles import medians, profile
 from leaderboard.figures.scores import main_scores
 from leaderboard.pages.model_page import extremes
 from leaderboard.tables import Row
@@ -38,7 +38,7 @@ def test_medians_are_those_of_measured_runs_in_the_groups_that_are_named(db: Non
     for run, value in zip(runs, (0.1, 0.3, 0.8), strict=True):
         make.score(run, value, "domain", "Sport")
     make.published(tiny, 0.99)
-    figures = rows_of(levels({tiny.pk: tiny}))
+    figures = rows_of(board([tiny.pk], ["accuracy"]))
     assert medians(figures, "accuracy", "domain", ["Arts"]) == {"Arts": 0.4}
     assert medians(figures, "accuracy", "domain", ["Arts", "Sport"]) == {"Arts": 0.4, "Sport": 0.3}
 
@@ -48,7 +48,7 @@ def test_scores_are_looked_up_run_by_run(db: None) -> None:
     """To read the scores of all runs and choose among them takes ten times as long with a thousand models."""
     tiny = make.benchmark()
     runs = [make.finished(tiny, 0.5, make.model(f"org/{number}")) for number in range(3)]
-    figures = rows_of(levels({tiny.pk: tiny}))
+    figures = rows_of(board([tiny.pk], ["accuracy"]))
     with CaptureQueriesContext(connection) as captured:
         assert len(main_scores(runs)) == len(runs)
         assert medians(figures, "accuracy", "domain", ["Arts"])
