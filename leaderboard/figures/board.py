@@ -18,8 +18,8 @@ from typing import Any
 import pandas as pd
 from django.core.cache import cache
 from django.db import connection
-from django.db.models import QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models import OuterRef, QuerySet, Subquery, TextField, Value
+from django.db.models.functions import Cast, Concat
 
 from leaderboard.changed_settings import settings_group
 from leaderboard.data_version import data_version
@@ -91,34 +91,24 @@ def _read(
         scores, printed = scores.filter(group__in=groups), printed.filter(part__in=groups)
     if sizes:
         runs, printed = runs.filter(model__parameters__range=sizes), printed.filter(model__parameters__range=sizes)
-    measured = _measured(runs, scores.filter(run__in=runs), metrics, columns)
+    measured = _measured(runs, scores.filter(run__in=runs, metric__in=metrics), columns)
     figures = pd.concat([measured, _printed(printed.filter(metric__in=metrics), columns)], ignore_index=True)
     figures["is_measured"] = figures["provenance"] == Run.Provenance.MEASURED.value
     return figures.merge(_models(), on="model").drop(columns="model")
 
 
-def _measured(
-    runs: RunQuerySet, scores: QuerySet[Score], metrics: Collection[str], columns: Sequence[str]
-) -> pd.DataFrame:
+def _measured(runs: RunQuerySet, scores: QuerySet[Score], columns: Sequence[str]) -> pd.DataFrame:
     """Return the scores of runs. Their index answers a query of scores alone; each run is read once in another one."""
-    rows = scores.filter(metric__in=metrics).order_by("pk").values_list("run", *columns)
-    table = pd.DataFrame(list(rows), columns=["run", *columns], dtype=object)
-    table["error"] = pd.Series(_errors(scores, table, metrics), table.index, dtype=object)
+    same = {name: OuterRef(name) for name in ("run", "dimension", "group")}
+    errors = Score.objects.filter(**same, metric=Concat(OuterRef("metric"), Value(ERROR))).values("value")
+    rows = scores.order_by("pk").annotate(error=Subquery(errors)).values_list("run", *columns, "error")
+    table = pd.DataFrame(list(rows), columns=["run", *columns, "error"], dtype=object)
     newest = (runs.newest_steps() if rows else runs.none()).annotate(words=Cast("group", TextField()))
     facts = pd.DataFrame(list(newest.values_list("pk", "words", *RUN)), columns=["run", "settings", *RUN], dtype=object)
     # The groups of most runs are the same text.
     settings = {words: tuple(map(tuple, json.loads(words))) for words in facts["settings"].unique()}
     facts["settings"] = facts["settings"].map(settings.get)
     return table.merge(facts.rename(columns={"reference": "citation"}), on="run")
-
-
-def _errors(scores: QuerySet[Score], table: pd.DataFrame, metrics: Collection[str]) -> list[float | None]:
-    """Return the standard errors of the scores of a table, which are stored as scores of their own."""
-    rows = scores.filter(metric__in=[metric + ERROR for metric in metrics])
-    names = ("run", "metric", "dimension", "group", "value")
-    errors = {(run, *about): value for run, *about, value in rows.values_list(*names)}
-    keys = zip(table["run"], table["metric"] + ERROR, table["dimension"], table["group"], strict=True)
-    return [errors.get(key) for key in keys]
 
 
 def _printed(figures: QuerySet[Printed], columns: Sequence[str]) -> pd.DataFrame:
