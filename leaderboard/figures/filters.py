@@ -7,10 +7,8 @@ from urllib.parse import unquote
 from django.db.models import Q
 from django.urls import reverse
 
-from leaderboard.models import Benchmark, Model, Run
-from leaderboard.models.printed import PUBLISHED
+from leaderboard.models import Benchmark, Model
 
-REPORTED = (PUBLISHED, Run.Provenance.ELSEWHERE.value)
 SIZE_TITLES = {"100m": "below 100 M", "1b": "100 M to 1 B", "10b": "1 B to 10 B", "more": "10 B and more"}
 
 

@@ -74,18 +74,14 @@ def finished_runs(benchmark: Benchmark) -> RunQuerySet:
     return _with_commits(finished(benchmark).newest_steps())
 
 
-def printed_on(benchmark: Benchmark) -> tuple[list[PrintedRow], list[PrintedRow]]:
-    """Return the rows of figures that are printed about exactly this version: of models, and of baselines.
-
-    Those about another sample or version are separate (`figures.standings.published_version`).
-    """
-    rows = sorted(printed_rows(benchmark.printed.all()), key=lambda row: (row.model.hub_id, -row.pk))
-    return [row for row in rows if not row.first.baseline], [row for row in rows if row.first.baseline]
-
-
 def with_printed(benchmark: Benchmark) -> list[Entry]:
-    """Return the finished runs of this version by model, and behind them the printed rows about it. Four queries."""
-    return [*finished_runs(benchmark).order_by("model__hub_id", "pk"), *printed_on(benchmark)[0]]
+    """Return the finished runs of this version by model, and behind them the rows that are printed about it.
+
+    Those about another sample or version are separate (`figures.standings.published_version`). Four queries.
+    """
+    printed = printed_rows(benchmark.printed.filter(baseline=False))
+    by_model = sorted(printed, key=lambda row: (row.model.hub_id, -row.pk))
+    return [*finished_runs(benchmark).order_by("model__hub_id", "pk"), *by_model]
 
 
 def runs_on(benchmark: Benchmark) -> list[Run]:
@@ -100,9 +96,9 @@ def runs_on(benchmark: Benchmark) -> list[Run]:
     return runs
 
 
-def read_records(runs: Iterable[Entry]) -> None:
+def read_records(runs: Iterable[Run]) -> None:
     """Read the records of those runs that were read without them. One query, or none if all have theirs."""
-    lacking = [run for run in runs if isinstance(run, Run) and "provenance_record" not in run.__dict__]
+    lacking = [run for run in runs if "provenance_record" not in run.__dict__]
     if lacking:
         stored = Run.objects.filter(pk__in=[run.pk for run in lacking])
         records = dict(stored.values_list("pk", "provenance_record"))

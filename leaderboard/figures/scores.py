@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from leaderboard.changed_settings import asks_other_items
 from leaderboard.figures.board import WHOLE_SCORE, groups_of, ordered, rows_of, with_value
-from leaderboard.figures.runs import finished, printed_on, runs_on
+from leaderboard.figures.runs import finished, runs_on
 from leaderboard.models import Benchmark, Entry, Printed, PrintedRow, Run, Score
 from probing.analysis.accuracy import BASELINES, CHANCE
 from probing.analysis.breakdowns import split_group
@@ -180,25 +180,22 @@ def group_url(benchmark: Benchmark, dimension: str, group: str) -> str:
 
 
 def slice_scores(benchmark: Benchmark, metric: str, dimension: str, group: str) -> list[Any]:
-    """Return the metric of every finished run and printed row in one slice, the best first.
+    """Return the metric of every finished run in one slice, the best first.
 
     They are rows of the board, with the run itself as `run`.
     """
-    entries: list[Entry] = [*runs_on(benchmark), *printed_on(benchmark)[0]]
-    runs = {run.pk: run for run in entries}
+    runs = {run.pk: run for run in runs_on(benchmark)}
     stored = rows_of(ordered(groups_of([benchmark.pk], [metric], [dimension], [group], WHOLE_SCORE)))
     return [score._replace(run=runs[score.run]) for score in stored if score.run in runs]  # none has finished since
 
 
-def dot_scores(
-    runs: Sequence[Entry], metric: str, dimensions: Collection[str]
-) -> dict[Slice, list[tuple[Entry, Score]]]:
+def dot_scores(runs: Sequence[Run], metric: str, dimensions: Collection[str]) -> dict[Slice, list[tuple[Run, Score]]]:
     """Map groups to the scores of at most `MOST_DOTS` models with their runs, the lowest first. One query.
 
     `runs`: sorted by their figures; those with dots are spread evenly over them. `dimensions`: those of the groups.
     """
     models = {run.pk: run for run in runs[:: max(1, -(-len(runs) // MOST_DOTS))]}
-    scores: dict[Slice, list[tuple[Entry, Score]]] = {}
+    scores: dict[Slice, list[tuple[Run, Score]]] = {}
     stored = [score for score in scores_of(models.values(), [metric], dimensions) if score.value is not None]
     for score in sorted(stored, key=lambda score: score.value or 0.0):
         scores.setdefault(part_of(score), []).append((models[score.run_id], score))

@@ -1,12 +1,12 @@
 """The standings of a benchmark: its finished runs with their figures and ranks, and what facets would leave of them.
 
 Runs are ranked in groups of equal settings, the usual ones first (docs/methods/comparing.md). Rows of a group have
-answered the same items; printed ones stand below the measured ones under their source, and have no rank.
+answered the same items.
 
-A row is a dict: the `run`, which may be a row of printed figures; its `figures`, which are rows of the board by metric
-and slice, and its `main` one; its `ranks`, which are stored by metric, from paired comparisons; and its `rank`, the
-best and the worst place in its group, None without one. `group` says what sets its settings apart, and `some_items`
-that it was asked only some of the items. Rows of equal `place` stand together.
+A row is a dict: the `run`; its `figures`, which are rows of the board by metric and slice, and its `main` one; its
+`ranks`, which are stored by metric, from paired comparisons; and its `rank`, the best and the worst place in its group,
+None without one. `group` says what sets its settings apart, and `some_items` that it was asked only some of the items.
+Rows of equal `place` stand together.
 """
 
 from collections import Counter, defaultdict
@@ -19,12 +19,11 @@ from django.http import QueryDict
 
 from leaderboard.changed_settings import asks_other_items
 from leaderboard.figures.board import WHOLE_SCORE, board, ends, filtered, groups_of, rows_of
-from leaderboard.figures.filters import REPORTED, SIZE_TITLES
+from leaderboard.figures.filters import SIZE_TITLES
 from leaderboard.figures.runs import ANY_VERSION, finished
 from leaderboard.figures.scores import LAST, OVERALL_SLICE, Slice, main_part, slices
 from leaderboard.figures.verdicts import verdict_of_intervals
-from leaderboard.models import Benchmark, Entry, PrintedRow, Run, RunRank
-from leaderboard.models.printed import PROVENANCES
+from leaderboard.models import Benchmark, Run, RunRank
 from leaderboard.models.standing import rank_range
 from probing.analysis.verdicts import BETTER, WORSE
 from probing.kinds import KINDS
@@ -38,7 +37,7 @@ OTHER_SETTINGS, SOME_ITEMS = "Other settings", "Some of the questions"
 FACETS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "kind": ("Type", {kind: kind for kind in KINDS}),
     "size": ("Size", SIZE_TITLES),
-    "provenance": ("Source", {name: PROVENANCES[name].lower() for name in (MEASURED, *REPORTED)}),
+    "provenance": ("Source", {name: title.lower() for name, title in Run.Provenance.choices}),
 }
 
 
@@ -75,7 +74,7 @@ def figures_of(filters: LeaderboardFilter) -> pd.DataFrame:
     return table[pd.Series(shown, table.index, dtype=bool)]
 
 
-def standings(filters: LeaderboardFilter, table: pd.DataFrame, runs: Iterable[Entry]) -> list[Row]:
+def standings(filters: LeaderboardFilter, table: pd.DataFrame, runs: Iterable[Run]) -> list[Row]:
     """Return all rows in order: group by group the ranked rows by score and the rest. One query.
 
     Of all items a run has a row if it has any figure, and of a part of them if it has one of that part.
@@ -91,7 +90,7 @@ def standings(filters: LeaderboardFilter, table: pd.DataFrame, runs: Iterable[En
 
 
 def _row(
-    run: Entry, filters: LeaderboardFilter, figures: Mapping[tuple[str, Slice], Any], ranks: Mapping[str, RunRank]
+    run: Run, filters: LeaderboardFilter, figures: Mapping[tuple[str, Slice], Any], ranks: Mapping[str, RunRank]
 ) -> Row:
     group = run.group_without(filters.limits)
     ranked_here = ranks if group == run.settings_group else {}  # runs that were asked only the part rank apart
@@ -110,8 +109,7 @@ def _row(
     }
     beginning = SOME_ITEMS if some_items else OTHER_SETTINGS
     row["settings_heading"] = f"{beginning}: {group}" if group else ""
-    source = str(run.first.source["title"]) if isinstance(run, PrintedRow) else ""
-    row["place"] = (row["settings_heading"], run.is_published, source, row["way"])
+    row["place"] = (row["settings_heading"], row["way"])
     return row
 
 

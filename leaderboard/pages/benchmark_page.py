@@ -10,17 +10,12 @@ from django.utils.text import slugify
 
 from leaderboard.figures.outcomes import ALL_RIGHT, NONE_RIGHT
 from leaderboard.figures.ranks import shown_difference
-from leaderboard.figures.runs import ANY_VERSION, benchmarks, printed_on
+from leaderboard.figures.runs import ANY_VERSION, benchmarks
 from leaderboard.figures.scores import Slice
-from leaderboard.figures.standings import LeaderboardFilter, Row, published_version
+from leaderboard.figures.standings import LeaderboardFilter, Row, narrowed, published_version
 from leaderboard.models import Benchmark, Entry
 from leaderboard.models.benchmark import named
-from leaderboard.pages.benchmark_sections import (
-    differences,
-    published_parts,
-    published_table,
-    relations_table,
-)
+from leaderboard.pages.benchmark_sections import published_parts, published_table, relations_table
 from leaderboard.pages.explorer import models_explorer
 from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
 from leaderboard.pages.standings_table import column_choices, models_table, offered_slices, read_filter
@@ -58,23 +53,22 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     files: Files = {"leaderboard": (models["columns"], models["file"])}
     if query.get("table", "leaderboard") in files and (file := download(request, files)):
         return file
-    version = published_version(benchmark)
     tables = {
         "relations": relations_table(request, benchmark, relations, pair, models["standings"]),
-        "published": published_table(request, version, filters.part, pair),
+        "published": published_table(request, benchmark, filters.part, pair, filters.slices),
     }
     files = {**files, **{name: (table["columns"], table["file"]) for name, table in tables.items() if table}}
     of_probe = {
         "probe": pages.benchmark_parts(benchmark, query, pair),
-        "published_probe": published_parts(version, query, pair),
+        "published_probe": published_parts(published_version(benchmark), query, pair),
     }
-    ranked = [row["run"] for row in models["standings"] if not row["run"].is_published]
-    explorer = models_explorer(request, ranked, offered_pairs(offered), pair)
+    runs = [row["run"] for row in models["standings"]]
+    explorer = models_explorer(request, runs, offered_pairs(offered), pair)
     files |= {"breakdown": explorer["file"]} if explorer else {}
     for shown in of_probe.values():
         files = {**files, **shown.get("files", {})}
-    key, runs = f"benchmark-{slugify(benchmark.name.replace(':', ' '))}", len(models["standings"])
-    details = f"{labels.number_of(runs, 'run')}; benchmark version {benchmark.version[:12]}"
+    key = f"benchmark-{slugify(benchmark.name.replace(':', ' '))}"
+    details = f"{labels.number_of(len(runs), 'run')}; benchmark version {benchmark.version[:12]}"
     reference = page_reference(request, key, f"Standings on {benchmark.title}", details)
     if file := download(request, files) or reference_file(request, reference):
         return file
@@ -86,7 +80,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         **_about(benchmark, relations),
         **_choices(query, filters, pair, offered),
         "slices": column_choices(offered, filters.slices, relations),
-        **_picture(models, filters.metric, pair),
+        **_picture(models, tables["published"].get("file", ()), filters, pair),
     }
     drawn = [chart for chart in (context.get("gaps"), explorer.get("chart")) if chart]
     context |= {
@@ -116,7 +110,6 @@ def _about(benchmark: Benchmark, relations: Sequence[Relation]) -> dict[str, Any
     return {
         "benchmark": benchmark,
         "pages": pages,
-        "about_published": differences(printed_on(benchmark)[0]) if benchmark.version == ANY_VERSION else "",
         "description": description(benchmark),
         "lead": sentence_about(benchmark),
         "counts": counts(benchmark, list(relations)),
@@ -157,6 +150,7 @@ def _contents(context: Mapping[str, Any]) -> list[dict[str, str]]:
         (context["difficulty"], "difficult", "Difficulty of questions"),
         (context["examples"], "asked", "What is asked"),
         (context["relations"]["file"], "relations", "Relations"),
+        (context["published"], "section-published", "Published figures"),
         (True, "about", "About"),
     )
     return [{"id": anchor, "title": title} for is_there, anchor, title in entries if is_there]
@@ -168,23 +162,28 @@ def _contents(context: Mapping[str, Any]) -> list[dict[str, str]]:
 MOST_MODELS = 25  # rows of the chart of a pair
 
 
-def _charted(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that have places in the picture.
+def _charted(models: Mapping[str, Any], published: Sequence[Row], filters: LeaderboardFilter) -> list[Row]:
+    """Return the rows of standings and of figures published about the same version that have places in the picture.
 
-    These are runs of one group, and none that were asked only some of the items, as figures of different settings share
-    no axis.
+    These are rows of one group, and no runs that were asked only some of the items, as figures of different settings
+    share no axis.
     """
-    groups = [row["group"] for row in rows if not row["some_items"]]
-    return [row for row in rows if groups and row["group"] == groups[0] and not row["some_items"]]
+    rows = [row for row in models["standings"] if not row["some_items"]]
+    same = [row for row in published if row["run"].benchmark_id == filters.benchmark.pk]
+    rows += narrowed(same, filters, models["figures"])
+    first = min((row["group"] for row in rows), default="")
+    return [row for row in rows if row["group"] == first]
 
 
-def _picture(models: Mapping[str, Any], metric: str, pair: PairInLanguage | None) -> dict[str, Any]:
+def _picture(
+    models: Mapping[str, Any], published: Sequence[Row], filters: LeaderboardFilter, pair: PairInLanguage | None
+) -> dict[str, Any]:
     """Return the chart of a pair of cultures (`gaps`), or else the curve of scores against sizes.
 
-    `models`: the standings (`models_table`). `pair`: what they are about.
+    `models`: the standings (`models_table`). `published`: the rows of published figures. `pair`: what they are about.
     """
-    title, rows = models["title"], models["standings"]
-    gaps = _gaps_chart(title, rows, pair, metric) if pair and len(pair.sides) > 1 else None
+    rows, title = _charted(models, published, filters), models["title"]
+    gaps = _gaps_chart(title, rows, pair, filters.metric) if pair and len(pair.sides) > 1 else None
     return {"gaps": gaps} if gaps else {"curve": _curve(title, rows, models["chance"])}
 
 
@@ -196,8 +195,7 @@ def _curve(title: str, rows: Sequence[Row], chance: float | None) -> dict[str, A
             *(score.value, score.low, score.high, run.model.parameters, run.model.family, not run.is_published),
             run.get_absolute_url(),
         )
-        for row in _charted(rows)
-        for run, score in [(row["run"], row["main"])]
+        for run, score in [(row["run"], row["main"]) for row in rows]
         if score and score.value is not None and run.model.parameters
     ]
     return {"title": f"{title} by model size", **curve(scores, chance)} if scores else None
@@ -205,7 +203,7 @@ def _curve(title: str, rows: Sequence[Row], chance: float | None) -> dict[str, A
 
 def _gaps_chart(title: str, rows: Sequence[Row], pair: PairInLanguage, metric: str) -> Chart | None:
     """Return the chart with a row for each model, the widest gap in favour of the first culture on top."""
-    figures = [(row["run"], sides_and_gap(row["figures"], metric, pair)) for row in _charted(rows)]
+    figures = [(row["run"], sides_and_gap(row["figures"], metric, pair)) for row in rows]
     with_gap = [(run, sides["gap"].value, sides) for run, sides in figures if sides and sides["gap"]]
     if not with_gap:
         return None

@@ -1,6 +1,6 @@
 """Parts of a benchmark's page besides its standings: published figures and relations."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from statistics import mean
 from typing import Any
@@ -10,13 +10,14 @@ from django.urls import reverse
 
 from leaderboard.figures.questions import PAIR_TAGS
 from leaderboard.figures.scores import OVERALL_SLICE, RELATION, Slice, dot_scores, part_of
-from leaderboard.models import Benchmark, Entry, PrintedRow, Score
+from leaderboard.figures.standings import published_version
+from leaderboard.models import Benchmark, Printed, PrintedRow, Run, Score
 from leaderboard.models.printed import printed_rows
-from leaderboard.pages.standings_table import values_of, with_ends
+from leaderboard.pages.standings_table import values_of
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, settings_in_words, sides_and_gap
 from leaderboard.probes.probe_pages import Parts
-from leaderboard.probes.wording import example_pieces, language_of, relation_name, tag_text
+from leaderboard.probes.wording import example_pieces, group_title, language_of, relation_name, tag_text
 from leaderboard.tables import filled, ordered, page_of
 from leaderboard.ui import labels
 from leaderboard.ui.labels import PUBLISHED
@@ -26,70 +27,87 @@ Row = dict[str, Any]
 PREFIX = "published-"  # of tables and charts that stand beside those of measured runs
 
 
-# Published figures that share no column, axis or rank with measured ones.
+# Published figures, which have no rank: those about exactly this version, and those about others.
 
 
 def published_table(
-    request: HttpRequest, version: Benchmark | None, part: Slice = OVERALL_SLICE, pair: PairInLanguage | None = None
+    request: HttpRequest,
+    benchmark: Benchmark,
+    part: Slice = OVERALL_SLICE,
+    pair: PairInLanguage | None = None,
+    slices: Sequence[Slice] = (),
 ) -> dict[str, Any]:
-    """Return the published figures of a slice with the columns of their CSV, sorted and paged as a request asks.
+    """Return the published figures of a part with the columns of their CSV, sorted and paged as a request asks.
 
-    Those of a pair have the figures of its two cultures beside them. Nothing where there are none. `version`: that of
-    these figures (`published_version`).
+    Rows with the same source and settings stand together. Those of a pair have the figures of its two cultures beside
+    them, and all have those of the chosen `slices` in the main metric. Nothing where there are none. Two queries.
     """
-    rows = _published_rows(version, part, pair) if version else []
-    if version is None or not rows:
+    rows = _published_rows(benchmark, part, pair, slices)
+    if not rows:
         return {}
-    label = pages_of(version).metric_label
-    metrics = [(name, label(name)) for name in dict.fromkeys(name for row in rows for name in row["scores"])]
+    label = pages_of(benchmark).metric_label
+    of_part = [(name, label(name)) for name in dict.fromkeys(name for row in rows for name in row["of_part"])]
     sides = [("first", pair.cultures[0]), ("second", pair.cultures[1])] if pair and len(pair.sides) > 1 else []
-    of_pair = [name for side in ("first", "second", "gap") if sides for name in with_ends(side)]
-    columns = ["model", "settings", *(name for name, _ in metrics), *of_pair, "differs", "provenance"]
-    for row in rows:
-        row["scores"] = dict.fromkeys(name for name, _ in metrics) | row["scores"]
-        row |= {name: getattr(row["scores"][name], "value", None) for name, _ in metrics}
-    rows = ordered(rows, request, columns, "published", within="source")
+    of_slices = [(labels.group_column(*of), labels.sentence(group_title(*of, {}))) for of in slices]
+    published = filled(rows, (name for name, _ in of_slices))
+    scores = [*of_part, *sides, *((name, title) for name, title in of_slices if name in published)]
+    names = dict.fromkeys(name for name, _ in scores)
+    columns = ["model", "settings", *names, *(["gap"] if sides else []), *filled(rows, ["error"])]
+    columns += ["differs", "provenance"]
+    rows = [{**dict.fromkeys(columns), **row, "scores": names | row["scores"]} for row in rows]
+    printed = [row["run"] for row in rows]
+    rows = ordered(rows, request, columns, "published", within="heading")
     return {
         "columns": columns,
         "file": rows,
         "page": page_of(rows, request, "published"),
-        "scores": [*metrics, *sides],
+        "scores": scores,
         "has_gap": bool(sides),
-        "is_open": any(name.startswith("published-") for name in request.GET),
-        "has_settings": any(row["settings"] for row in rows),
-        "differences": differences(row["run"] for row in rows),
+        "has_errors": "error" in columns,
+        "is_open": any(name.startswith(PREFIX) for name in request.GET),
+        "differences": " ".join(filter(None, dict.fromkeys(row.differs for row in printed))),
+        "sources": list(dict.fromkeys((row.citation, row.reference_url) for row in printed if row.reference_url)),
     }
 
 
-def differences(rows: Iterable[PrintedRow]) -> str:
-    """Return in what printed figures differ from measured ones, each difference once."""
-    return " ".join(filter(None, dict.fromkeys(row.differs for row in rows)))
+def _published_rows(
+    benchmark: Benchmark, part: Slice, pair: PairInLanguage | None, slices: Sequence[Slice]
+) -> list[Row]:
+    """Return the printed rows with their figures of a part, and of a pair with those of both cultures, by source.
 
-
-def _published_rows(version: Benchmark, part: Slice, pair: PairInLanguage | None) -> list[Row]:
-    """Return the printed rows with their scores of a slice, and of a pair with those of both cultures, by source.
-
-    In the slice of everything there is a row also if only figures of single groups were published.
+    In the part of everything there is a row also if only figures of single groups were published.
     """
-    rows = []
-    for run in sorted(printed_rows(version.printed.all()), key=lambda row: (row.model.hub_id, -row.pk)):
-        of_run = {(score.metric, part_of(score)): score for score in run.scores}
-        scores = {metric: score for (metric, of), score in of_run.items() if of == part}
-        if scores or part == OVERALL_SLICE:
-            rows.append(_published_row(run, scores, sides_and_gap(of_run, version.main_metric, pair)))
-    return sorted(rows, key=lambda row: (row["source"], settings_in_words(row["run"]), -row["first_value"]))
+    versions = filter(None, (benchmark, published_version(benchmark)))
+    printed = printed_rows(Printed.objects.filter(benchmark__in=versions))
+    rows = [_published_row(run, benchmark.main_metric, part, pair, slices) for run in printed]
+    shown = [row for row in rows if row["of_part"] or part == OVERALL_SLICE]
+    return sorted(shown, key=lambda row: (row["heading"], -row["first_value"], row["run"].model.hub_id))
 
 
-def _published_row(run: PrintedRow, scores: Mapping[str, Score], sides: Mapping[str, Any]) -> Row:
-    values = (score.value for score in scores.values() if score.value is not None)
+def _published_row(
+    run: PrintedRow, metric: str, part: Slice, pair: PairInLanguage | None, slices: Sequence[Slice]
+) -> Row:
+    """Return a printed row; `error` is that of its figure in the main metric, where the source prints one."""
+    figures = {(score.metric, part_of(score)): score for score in run.scores}
+    of_part = {name: score for (name, of), score in figures.items() if of == part}
+    of_slices = {labels.group_column(*of): figures.get((metric, of)) for of in slices}
+    scores = {**of_part, **sides_and_gap(figures, metric, pair), **of_slices}
+    errors = [one.error for one in run.figures if (one.metric, one.dimension, one.part) == (metric, *part)]
+    group = run.group_without(pair.limits if pair else ())
+    settings = group if pair else settings_in_words(run)
     return {
         "run": run,
-        "source": f"{PUBLISHED}: {run.citation}",
-        "scores": {**scores, **sides},
-        "first_value": next(values, 0.0),
+        "group": group,
+        "heading": ", ".join(filter(None, [f"{PUBLISHED}: {run.citation}", settings])),
+        "figures": figures,
+        "main": of_part.get(metric),
+        "of_part": of_part,
+        "first_value": next((score.value for score in of_part.values() if score.value is not None), 0.0),
+        "scores": scores,
         "model": run.model.title,
         "settings": labels.variant(run),
-        **values_of(sides),
+        "error": next(iter(errors), None),
+        **values_of(scores),
         "differs": run.differs,
         "provenance": run.source,
     }
@@ -110,7 +128,7 @@ def published_parts(version: Benchmark | None, query: QueryDict, pair: PairInLan
 
 HIDDEN_TAGS = (*PAIR_TAGS, "predicate", "fact_type")
 ON_A_PAGE = 20  # relations
-Strips = Mapping[Slice, Sequence[tuple[Entry, Score]]]
+Strips = Mapping[Slice, Sequence[tuple[Run, Score]]]
 
 
 def relations_table(
@@ -165,14 +183,14 @@ def _row(benchmark: Benchmark, relation: Relation, columns: Collection[str], str
     }
 
 
-def _strip(scores: Sequence[tuple[Entry, Score]]) -> dict[str, Any]:
+def _strip(scores: Sequence[tuple[Run, Score]]) -> dict[str, Any]:
     """Return the mean of scores, which come the lowest first, with what their dots show."""
     values = [score.value or 0.0 for _, score in scores]
     names = [run.model.hub_id for run, _ in scores]
     ends = f"From {values[0]:.3f} ({names[0]}) to {values[-1]:.3f} ({names[-1]})" if len(values) > 1 else ""
     return {
         "difficulty": mean(values) if values else None,
-        "dots": [(score.value or 0.0, run.is_published) for run, score in scores],
+        "dots": values,
         "ends": ends,
         "best": max(values, default=None),
     }

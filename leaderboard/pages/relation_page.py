@@ -11,7 +11,6 @@ from django.utils.text import slugify
 from leaderboard.figures.questions import questions_url
 from leaderboard.figures.runs import read_records
 from leaderboard.figures.scores import Slice, chance_of, slice_scores
-from leaderboard.figures.standings import published_version
 from leaderboard.models import Benchmark
 from leaderboard.models.benchmark import named
 from leaderboard.pages.benchmark_sections import published_table
@@ -39,7 +38,7 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
     benchmark = get_object_or_404(Benchmark, named(name), current=True)
     pages = pages_of(benchmark)
     content, part, scores = on_relation(benchmark, relation)
-    published = published_table(request, published_version(benchmark), part)
+    published = published_table(request, benchmark, part)
     if not content and not scores and not published:
         raise Http404(f"{benchmark.title} has no relation {relation!r}.")
     context: dict[str, Any] = {

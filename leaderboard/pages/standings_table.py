@@ -8,14 +8,13 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.text import get_text_list
 
 from leaderboard.figures.board import FACTS, ON_BENCHMARK_PAGES
 from leaderboard.figures.filters import models_of, near_models
-from leaderboard.figures.runs import printed_on, read_records, runs_on
+from leaderboard.figures.runs import read_records, runs_on
 from leaderboard.figures.scores import OVERALL_SLICE, Slice, baselines_of, chance_of, slices
 from leaderboard.figures.standings import (
     FACETS,
@@ -28,7 +27,7 @@ from leaderboard.figures.standings import (
     narrowed,
     standings,
 )
-from leaderboard.models import Benchmark, Entry, PrintedRow, RunRank, Score
+from leaderboard.models import Benchmark, Run, RunRank, Score
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import baselines_in_words
 from leaderboard.probes.culture.pairs import (
@@ -41,7 +40,7 @@ from leaderboard.probes.culture.sides import GAP
 from leaderboard.probes.wording import group_title, read_relations, relation_name
 from leaderboard.tables import ENDS, filled, ordered, page_of, sorting
 from leaderboard.ui import labels, spelled
-from leaderboard.ui.labels import MEASURED, PUBLISHED
+from leaderboard.ui.labels import MEASURED
 from leaderboard.ui.table_files import wants_file
 from probing.benchmark import Relation
 
@@ -83,9 +82,7 @@ def models_table(
     `standings` are the rows that pass the filter.
     """
     pages, figures = pages_of(filters.benchmark), figures_of(filters)
-    printed, beside_models = printed_on(filters.benchmark)
-    runs: list[Entry] = [*runs_on(filters.benchmark), *printed]
-    everything = standings(filters, figures, runs)
+    everything = standings(filters, figures, runs_on(filters.benchmark))
     passing = narrowed(everything, filters, figures)
     columns, rows = csv_columns(passing, filters, pair), table_rows(passing, filters, pair)
     if wants_file(request) or sorting(request.GET)[0] == "settings":
@@ -96,7 +93,6 @@ def models_table(
     add_settings(shown)
     headings = {"", *(row["standing"]["group"] for row in shown)}
     has_settings = filters.part == OVERALL_SLICE and any(row["settings"] not in headings for row in shown)
-    not_said = [row for row in passing if not row["run"].is_published]  # by a text above them
     chance = chance_of(filters.benchmark, filters.part) if filters.metric == filters.benchmark.main_metric else None
     has_bars = any(row[filters.metric] is not None and 0 <= row[filters.metric] <= 1 for row in shown)
     title, scored = pages.metric_label(filters.metric), score_columns(shown, filters, pair)
@@ -104,6 +100,7 @@ def models_table(
     return {
         "caption": f"{labels.sentence(title)} of every model{f': {pair.title}' if pair else ''}",
         "standings": passing,
+        "figures": figures,
         "columns": columns,
         "file": shown if request.GET.get("page") else rows,
         "rows": shown,
@@ -114,51 +111,31 @@ def models_table(
         "metric": filters.metric,
         "beside": [(name, pages.metric_label(name)) for name in pages.metrics_beside(filters.benchmark)],
         "count_title": pages.count_title,
-        "has_sources": len({row["run"].provenance for row in not_said}) > 1,
+        "has_sources": len({row["run"].provenance for row in passing}) > 1,
         "chance": chance,
         "scale": (f"0 to 1, chance {chance:.2f}" if chance is not None else "0 to 1") if has_bars else "",
         "facets": facet_choices(everything, filters, figures),
         "narrowed": bool(filters.search or filters.chosen),
         "empty": nothing_passes(filters),
-        "without_figure": _without_figure(runs, figures),
         "title": title,
-        **_glossary(filters, passing, offered, beside_models),
+        **_glossary(filters, passing, offered),
     }
 
 
-def _glossary(
-    filters: LeaderboardFilter, rows: Sequence[Row], offered: Sequence[Slice], printed: Sequence[PrintedRow]
-) -> dict[str, Any]:
-    """Return what the lines below the table say of its rows, and of printed baselines."""
+def _glossary(filters: LeaderboardFilter, rows: Sequence[Row], offered: Sequence[Slice]) -> dict[str, Any]:
+    """Return what the lines below the table say of its rows, and of what is reached without a model."""
     return {
         "averaging": averaging(filters.benchmark, rows, offered),
         "items": compared_items(filters.benchmark),
         "has_ranks": any(row["rank"] for row in rows),
         "has_common": bool(common_metrics(rows)),
-        "sources": _sources(rows),
-        "baselines": baselines_in_words(
-            filters.benchmark,
-            baselines_of(filters.benchmark, filters.part),
-            printed if filters.part == OVERALL_SLICE else (),
-        ),
+        "baselines": baselines_in_words(filters.benchmark, baselines_of(filters.benchmark, filters.part)),
     }
 
 
 def compared_items(benchmark: Benchmark) -> str:
     """Return what ranks are based on: the benchmark's items, or facts, which count once in several languages."""
     return "facts" if pages_of(benchmark).of_parts else benchmark.nouns
-
-
-def _without_figure(runs: Sequence[Entry], figures: pd.DataFrame) -> list[Entry]:
-    """Return a row of each model whose published figures are about single relations or in other metrics only."""
-    with_figure = set(figures["run"])
-    return list({run.model.hub_id: run for run in runs if run.pk not in with_figure}.values())
-
-
-def _sources(rows: Sequence[Row]) -> list[tuple[str, str]]:
-    """Return the publications of the rows with their addresses, each once."""
-    published: list[Entry] = [row["run"] for row in rows if row["run"].reference_url]
-    return list(dict.fromkeys((run.citation, run.reference_url) for run in published))
 
 
 # The columns.
@@ -250,7 +227,7 @@ def values_of(scores: Mapping[str, Any]) -> dict[str, Any]:
     return {**{name: getattr(score, "value", None) for name, score in scores.items()}, **ends}
 
 
-def _run_values(row: Row, run: Entry) -> dict[str, Any]:
+def _run_values(row: Row, run: Run) -> dict[str, Any]:
     return {
         "rank": row["rank_text"] or None,
         "model": run.model.title,
@@ -260,7 +237,7 @@ def _run_values(row: Row, run: Entry) -> dict[str, Any]:
         "date": timezone.localtime(run.finished).date().isoformat() if run.finished else None,
         "group": run.settings_group,
         "way": row["way"],
-        "run": None if run.is_published else run.pk,
+        "run": run.pk,
         "commit": run.model.commit,
         "version": run.benchmark.version,
     }
@@ -296,7 +273,7 @@ def add_settings(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _headings(rows: Sequence[Row], filters: LeaderboardFilter) -> dict[tuple[Any, ...], str]:
-    """Map each group of rows to the text above it, with the number of its models and its source if it has one."""
+    """Map each group of rows to the text above it, with the number of its models."""
     models = Counter(place for place, _ in dict.fromkeys((row["place"], row["run"].model.hub_id) for row in rows))
     return {place: _heading(row, models[place], filters) for place, row in {row["place"]: row for row in rows}.items()}
 
@@ -304,9 +281,7 @@ def _headings(rows: Sequence[Row], filters: LeaderboardFilter) -> dict[tuple[Any
 def _heading(row: Row, models: int, filters: LeaderboardFilter) -> str:
     number = labels.number_of(models, "model")
     words = settings_in_words(row["run"]) if filters.part == OVERALL_SLICE else row["group"]
-    if row["run"].is_published:
-        texts = [f"{PUBLISHED}: {row['run'].citation}", words, row["way"], number]
-    elif row["settings_heading"]:
+    if row["settings_heading"]:
         texts = [f"{row['settings_heading'].partition(':')[0]}: {words}", row["way"]]
     else:
         texts = [MEASURED, row["way"], number]

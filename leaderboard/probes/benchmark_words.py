@@ -1,12 +1,11 @@
 """What a benchmark asks, its topic and its baselines, in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from leaderboard.models import Benchmark, PrintedRow
+from leaderboard.models import Benchmark
 from leaderboard.probes import pages_of
 from leaderboard.ui import labels, spelled
 from probing.analysis.accuracy import CHANCE, MAJORITY, MOST_FREQUENT
-from probing.analysis.breakdowns import ALL
 from probing.analysis.specificity_metrics import RARER
 from probing.benchmark import Relation
 from probing.catalog import CATALOG
@@ -92,11 +91,10 @@ BASELINES: Mapping[str, tuple[str, str]] = {
 }
 
 
-def baselines_in_words(benchmark: Benchmark, stated: Mapping[str, float], printed: Sequence[PrintedRow]) -> str:
-    """Say what is reached without a model, and by the people or the rules of which papers print figures.
+def baselines_in_words(benchmark: Benchmark, stated: Mapping[str, float]) -> str:
+    """Say what is reached without a model, with the probe's note on its baselines; nothing without any.
 
-    The probe's note on its baselines follows. It is empty without any. `stated`: the figures of the baselines by their
-    names. `printed`: the rows of people and rules.
+    `stated`: the figures of the baselines by their names.
     """
     note = pages_of(benchmark).baseline_note
     words = [
@@ -104,11 +102,4 @@ def baselines_in_words(benchmark: Benchmark, stated: Mapping[str, float], printe
         for name, (title, does) in BASELINES.items()
         if name in stated
     ]
-    papers = [
-        f"{row.first.name}: {spelled.figure(score.value)} ({row.citation})"
-        for row in printed
-        for score in row.scores
-        if (score.metric, score.group) == (benchmark.main_metric, ALL) and score.value is not None
-    ]
-    texts = [f"Reached without a model: {'; '.join(words)}. {note}".strip()] if words else []
-    return " ".join([*texts, *([f"Published beside models: {'; '.join(papers)}."] if papers else [])])
+    return f"Reached without a model: {'; '.join(words)}. {note}".strip() if words else ""

@@ -7,14 +7,14 @@ from leaderboard.figures.runs import (
     measured_runs,
     model_versions,
     models_named,
-    printed_on,
     read_records,
     runs_beside,
     runs_on,
     runs_with_items,
+    with_printed,
 )
 from leaderboard.figures.standings import published_version
-from leaderboard.models import Benchmark, Entry, Model, Run
+from leaderboard.models import Benchmark, Model, Run
 from tests.leaderboard import factories as make
 
 
@@ -34,9 +34,9 @@ def test_figures_of_no_particular_version_are_counted_with_the_current_one_and_l
     version = make.benchmark(version=ANY_VERSION, current=False)
     printed = make.published(version)
     same = make.published(tiny)
-    people = make.published(tiny, baseline=True)
-    assert printed_on(tiny) == ([same], [people])
-    assert printed_on(version) == ([printed], [])
+    make.published(tiny, baseline=True)
+    assert with_printed(tiny) == [same]
+    assert with_printed(version) == [printed]
     assert published_version(tiny) == version
     assert published_version(version) is None
     assert benchmarks().get().published == 2
@@ -134,9 +134,8 @@ def test_records_of_measured_runs_are_read_for_the_rows_of_a_page_alone(
     tiny: Benchmark, django_assert_num_queries
 ) -> None:
     make.finished(tiny)
-    runs: list[Entry] = [make.published(tiny)]
     with django_assert_num_queries(1):
-        runs += runs_on(tiny)
+        runs = runs_on(tiny)
     with django_assert_num_queries(1):
         read_records(runs)
-        assert [run.provenance_record for run in runs] == [{}, {}]
+        assert [run.provenance_record for run in runs] == [{}]

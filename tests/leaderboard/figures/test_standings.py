@@ -3,7 +3,7 @@
 import pytest
 from django.http import QueryDict
 
-from leaderboard.figures.runs import printed_on, runs_on
+from leaderboard.figures.runs import runs_on
 from leaderboard.figures.scores import Slice
 from leaderboard.figures.standings import (
     LeaderboardFilter,
@@ -21,7 +21,7 @@ ARTS, SPORTS, FIRST = Slice("domain", "Arts"), Slice("domain", "Sports"), Slice(
 
 
 def rows_of(filters: LeaderboardFilter) -> list[Row]:
-    return standings(filters, figures_of(filters), [*runs_on(filters.benchmark), *printed_on(filters.benchmark)[0]])
+    return standings(filters, figures_of(filters), runs_on(filters.benchmark))
 
 
 def test_a_run_without_a_value_has_no_rank_and_takes_no_place(tiny: Benchmark) -> None:
@@ -52,9 +52,9 @@ def test_a_facet_counts_the_rows_that_each_of_its_choices_would_leave(tiny: Benc
     filters = LeaderboardFilter(tiny, "accuracy", chosen={"kind": "masked"})
     facets = facet_choices(rows_of(filters), filters, figures_of(filters))
     assert {name: {value: number for value, _, number, _ in choices} for name, _, choices in facets} == {
-        "kind": {"causal": 2, "masked": 2, "encoder-decoder": 0},
+        "kind": {"causal": 1, "masked": 2, "encoder-decoder": 0},
         "size": {"100m": 1, "1b": 0, "10b": 0, "more": 0},
-        "provenance": {"measured": 2, "published": 0, "elsewhere": 0},
+        "provenance": {"measured": 2, "elsewhere": 0},
     }
     assert [value for _, _, choices in facets for value, _, _, is_chosen in choices if is_chosen] == ["masked"]
 

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.figures import benchmarks, runs
-from leaderboard.models import Benchmark
+from leaderboard.models import Benchmark, Run
 from probing.start_token import StartToken, TokenizerFacts
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -31,23 +31,22 @@ def models(client: Client, address: str = TINY) -> list[str]:
     return [row["model"] for row in rows(client, address)]
 
 
-def test_it_shows_measured_then_published(client: Client, tiny: Benchmark) -> None:
+def test_its_standings_are_measured_runs_alone(client: Client, tiny: Benchmark) -> None:
     make.published(tiny, 0.9)
     low = make.finished(tiny, 0.3, make.model("org/low"))
     high = make.finished(tiny, 0.7, make.model("org/high"))
-    assert [row["rank"] for row in rows(client)] == ["≈ 1", "≈ 2", "–"]
-    assert models(client)[:2] == [high.model.hub_id, low.model.hub_id]
+    assert [row["rank"] for row in rows(client)] == ["≈ 1", "≈ 2"]
+    assert models(client) == [high.model.hub_id, low.model.hub_id]
 
 
 def test_baselines_are_said_below_the_table_and_chance_is_a_tick(client: Client, tiny: Benchmark) -> None:
     make.baseline(tiny, 0.1)
     make.baseline(tiny, 0.2, "majority_answer")
-    make.published(tiny, 0.97, name="Human", baseline=True)
     make.finished(tiny, 0.5, make.model("org/a"))
     page = " ".join(client.get(TINY).content.decode().split())
     assert "bar 0 to 1, chance 0.10" in page
     assert "Reached without a model: Chance takes every option to be as likely as the next (0.100); Majority" in page
-    assert "most often in the relation (0.200). Published beside models: Human: 0.970 (Byron 2024)." in page
+    assert "most often in the relation (0.200)." in page
     assert [row["model"] for row in csv_rows(client, TINY)] == ["org/a"]
 
 
@@ -73,13 +72,6 @@ def test_a_filter_by_kind_leaves_the_others_out_and_does_not_change_ranks(client
     assert [(row["model"], row["kind"], row["rank"]) for row in of_kind] == [("org/t5", "encoder-decoder", "≈ 2")]
     assert "encoder-decoder (1)" in client.get(TINY).content.decode()
     assert models(client, TINY + "?search=CAUSAL") == ["org/causal"]
-
-
-def test_published_figures_stand_below_and_have_no_rank(client: Client, tiny: Benchmark) -> None:
-    make.printed(tiny, [{"value": 0.9, "error": 0.1}])
-    make.finished(tiny, 0.3, make.model("org/ours"))
-    assert models(client)[0] == "org/ours"
-    assert [row["rank"] for row in rows(client)] == ["≈ 1", "–"]
 
 
 def test_chosen_slices_are_columns_with_their_intervals_in_the_csv(client: Client, tiny: Benchmark) -> None:
@@ -188,36 +180,10 @@ def test_a_benchmark_without_runs_names_no_filter(client: Client, tiny: Benchmar
 
 def test_a_model_without_a_rank_comes_last_in_either_order(client: Client, tiny: Benchmark) -> None:
     make.finished(tiny, 0.25, make.model("org/ranked"))
-    make.published(tiny)
+    make.finished(tiny, 0.5, make.model("org/elsewhere"), provenance=Run.Provenance.ELSEWHERE)
     for sort in ("rank", "-rank"):
         ranks = [row["rank"] for row in csv_rows(client, f"/benchmarks/tiny/?sort={sort}")]
         assert ranks == ["≈ 1", ""]
-
-
-def test_published_figures_stand_under_their_source_which_rows_do_not_repeat(client: Client, tiny: Benchmark) -> None:
-    source = {"title": "A paper", "authors": "Jane Doe, Max Poe", "year": 2024, "url": "https://example.org/paper"}
-    for value in (0.2, 0.4):
-        make.published(tiny, value, source=source)
-    make.finished(tiny, 0.5)
-    page = client.get(TINY).content.decode()
-    assert page.index("● Measured here, 1 model") < page.index("○ Published: Doe et al. 2024, 2 models")
-    assert page.count("Doe et al. 2024") == 2, "once above the rows and once as a link below them"
-    assert 'data-column="provenance"' not in page
-    assert len([row for row in csv_rows(client, TINY) if row["provenance"].startswith("published")]) == 2
-
-
-def test_what_a_publication_leaves_out_was_not_reported(client: Client, tiny: Benchmark) -> None:
-    printed = make.printed(tiny, [{"value": 0.5}])
-    make.finished(tiny, 0.4)
-    (row,) = [row for row in rows(client, TINY + "?columns=domain:Arts") if row["model"] == printed.model.hub_id]
-    assert row["domain_arts"] == "not reported"
-
-
-def test_a_publication_about_single_relations_has_no_row_but_is_named(client: Client, tiny: Benchmark) -> None:
-    printed = make.printed(tiny, [{"value": 0.5, "dimension": "relation", "part": "P30"}])
-    assert csv_rows(client, TINY) == []
-    page = client.get(TINY).content.decode()
-    assert "single relations only" in page and printed.model.hub_id in page
 
 
 def test_unknown_counts_are_left_out(client: Client, db: None) -> None:

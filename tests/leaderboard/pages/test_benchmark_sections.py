@@ -1,4 +1,4 @@
-"""Sections of a benchmark: published figures, apart or beside measured ones."""
+"""Sections of a benchmark: its one list of published figures, and their places beside measured ones."""
 
 from collections import Counter
 
@@ -14,6 +14,7 @@ from probing.settings import Settings
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.pages.html_table import Tables
 from tests.leaderboard.ui.charts.plotted import plotted
 
 pytestmark = pytest.mark.django_db
@@ -38,26 +39,69 @@ def names(client: Client, address: str, table: str = "") -> set[str]:
     return {row["model"] for row in csv_rows(client, address, table)}
 
 
-def test_the_leaderboard_has_two_tables(client: Client, tiny: Benchmark) -> None:
+def test_all_published_figures_are_one_list_apart_from_the_standings(client: Client, tiny: Benchmark) -> None:
     address = "/benchmarks/tiny/"
-    assert names(client, address) == {"org/measured", "org/same"}
-    (row,) = csv_rows(client, address, "published")
-    assert (row["model"], row["accuracy"], row["differs"]) == ("org/other", "0.9", "Other items.")
+    assert names(client, address) == {"org/measured"}
+    rows = csv_rows(client, address, "published")
+    assert [(row["model"], row["accuracy"], row["differs"]) for row in rows] == [
+        ("org/other", "0.9", "Other items."),
+        ("org/same", "0.9", ""),
+    ]
     page = client.get(address).content.decode()
     assert page.count("Other items.") == 1
-    curve = page[page.index('class="curve"') : page.index("</figure>")]
-    assert "same" in curve and "other" not in curve
+    assert 'href="#section-published"' in page and 'id="section-published"' in page
 
 
-def test_a_board_without_such_figures_has_no_second_table(client: Client) -> None:
-    make.published(make.benchmark("alone"))
-    assert "<strong>Published figures</strong>" not in client.get("/benchmarks/alone/").content.decode()
+def test_those_about_the_same_items_are_hollow_marks_on_the_curve_unless_filtered(
+    client: Client, tiny: Benchmark
+) -> None:
+    make.published(tiny, 0.97, name="Human", baseline=True)
+
+    def marks(query: str) -> dict[str, bool]:
+        curve = client.get(f"/benchmarks/tiny/?{query}").context["curve"]
+        return {mark["words"].partition(":")[0]: mark["is_measured"] for mark in curve["marks"]}
+
+    assert marks("") == {"measured": True, "same": False}
+    assert marks("search=measured") == {"measured": True}
+    assert marks("search=same") == {"same": False}
+
+
+def test_a_board_without_published_figures_has_no_list(client: Client) -> None:
+    make.finished(make.benchmark("alone"))
+    assert "section-published" not in client.get("/benchmarks/alone/").content.decode()
+
+
+def test_they_stand_under_their_source_and_settings_which_rows_do_not_repeat(client: Client) -> None:
+    source = {"title": "A paper", "authors": "Jane Doe, Max Poe", "year": 2024, "url": "https://example.org/paper"}
+    on = make.benchmark()
+    for value, error, settings in ((0.2, None, {}), (0.4, 0.1, {}), (0.3, None, {"seed": 3})):
+        make.printed(on, [{"value": value, "error": error}], source=source, settings=settings)
+    page = client.get("/benchmarks/tiny/").content.decode()
+    assert page.index("○ Published: Doe et al. 2024<") < page.index("○ Published: Doe et al. 2024, seed 3<")
+    assert '<a href="https://example.org/paper">Doe et al. 2024</a>' in page
+    assert page.count("Doe et al. 2024") == 3, "once above the rows of each settings and once as a link below them"
+    rows = csv_rows(client, "/benchmarks/tiny/", "published")
+    assert [(row["accuracy"], row["error"], row["settings"]) for row in rows] == [
+        ("0.4", "0.1", ""),
+        ("0.2", "", ""),
+        ("0.3", "", "seed 3"),
+    ]
+    assert {row["provenance"] for row in rows} == {"published: Jane Doe, Max Poe (2024): A paper, Table 1"}
+
+
+def test_what_a_publication_leaves_out_was_not_reported(client: Client) -> None:
+    on = make.benchmark()
+    make.printed(on, [{"value": 0.5, "dimension": "relation", "part": "P30"}], printed_model("org/part"))
+    make.published(on)
+    head, *lines = Tables(client.get("/benchmarks/tiny/").content.decode()).found["published"]
+    (part,) = [line for line in lines if "org/part" in line]
+    assert part[head.index("accuracy")] == "not reported"
 
 
 def test_the_pages_of_a_relation_and_of_a_model_have_them_apart(client: Client, tiny: Benchmark) -> None:
     relation = "/benchmarks/tiny/relations/P30/"
-    assert names(client, relation, "models") == {"org/measured", "org/same"}
-    assert names(client, relation, "published") == {"org/other"}
+    assert names(client, relation, "models") == {"org/measured"}
+    assert names(client, relation, "published") == {"org/same", "org/other"}
     make.finished(tiny, 0.4, make.model("org/other"))
     assert len(csv_rows(client, "/models/org/other/", "runs")) == 1
     (row,) = csv_rows(client, "/models/org/other/", "published")
@@ -107,8 +151,7 @@ def test_no_table_or_chart_mixes_measured_and_published_figures(
 def test_a_version_that_has_only_such_figures_says_what_they_are_about(client: Client) -> None:
     make.published_figures()
     page = client.get("/benchmarks/wn18rr/").content.decode()
-    assert "25 repetitions of 1,000" in page
-    assert "<strong>Published figures</strong>" not in page
+    assert "25 repetitions of 1,000" in page[page.index('id="section-published"') :]
 
 
 def test_it_stands_beside_the_measured_figure(client: Client) -> None:
