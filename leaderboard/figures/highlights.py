@@ -1,7 +1,7 @@
 """Highlights of a run: the answers that its page shows one by one."""
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -17,36 +17,28 @@ from probing.analysis.wording_sensitivity import FLIPS, OUTCOME_COLUMNS, wording
 
 FILE = "highlights.json"
 SURPRISES = 5
-MOST_FLIPS = 500
 ITEM = ["relation", "index"]
 SHOWN = [*ITEM, "template", "subject", "answer_label", "prediction_label", "correct"]
 SURPRISE_COLUMNS = [*SHOWN, "margin"]
-FLIP_COLUMNS = [*SHOWN, "prediction"]
 COLUMNS = (*SHOWN, "margin", "prediction", "language", *OUTCOME_COLUMNS, *BY_CULTURE[VERSIONED])
-
-
-# An item whose answer changes with the wording: its columns, and of each template its number, the model's answer, and
-# whether it is right.
-Flip = tuple[Row, list[tuple[int, str, bool]]]
 
 
 class Highlights(NamedTuple):
     """What a run's page shows one by one.
 
     `sure`: wrong rows with the widest margin for their wording, one for each item; None where the rows have no margins.
-    `flips`: items that are right with one wording and wrong with another come first. `wordings`: the rows of
-    `probing.analysis.wording_sensitivity.wordings`, for a run whose items were asked in several wordings.
+    `wordings`: the rows of `probing.analysis.wording_sensitivity.wordings`, for a run whose items were asked in several
+    wordings.
     """
 
     sure: list[Row] | None = None
-    flips: list[Flip] | None = None
     wordings: list[Row] | None = None
 
     @classmethod
     def parse(cls, text: str | bytes) -> "Highlights":
-        """Read what `to_json` writes, or what it wrote when a list of right answers stood behind the first one."""
-        sure, *_, flips, by_relation = json.loads(text)
-        return cls(sure, None if flips is None else [(row, answers) for row, answers in flips], by_relation)
+        """Read what `to_json` writes, or what it wrote when further lists of answers stood behind the first one."""
+        sure, *_, by_relation = json.loads(text)
+        return cls(sure, by_relation)
 
     def to_json(self) -> str:
         return json.dumps(self, default=_plain)
@@ -60,8 +52,7 @@ def _plain(value: Any) -> Any:
 def highlights_of(rows: pd.DataFrame, metrics: Collection[str]) -> Highlights:
     """Find the highlights among the rows of a run that has scores in these metrics."""
     sure = _surprises(rows) if set(SURPRISE_COLUMNS) <= set(rows.columns) else None
-    flips = _flips(rows) if set(FLIP_COLUMNS) <= set(rows.columns) else None
-    return Highlights(sure, flips, _records(wordings(rows)) if FLIPS in metrics else None)
+    return Highlights(sure, _records(wordings(rows)) if FLIPS in metrics else None)
 
 
 def _surprises(rows: pd.DataFrame) -> list[Row]:
@@ -69,38 +60,12 @@ def _surprises(rows: pd.DataFrame) -> list[Row]:
 
     A wording whose blank comes first gives a causal model margins many times as wide as others, and all surprises.
     """
-    judged = _chosen(rows, SURPRISE_COLUMNS).dropna(subset=["margin", "correct"]).astype({"correct": bool})
+    shown = rows[[name for name in (*SURPRISE_COLUMNS, "language") if name in rows.columns]]
+    judged = shown.dropna(subset=["margin", "correct"]).astype({"correct": bool})
     usual = judged["margin"].abs().groupby([judged["relation"], judged["template"]]).transform("median")
     order = (judged["margin"] / usual.where(usual > 0)).sort_values(kind="stable").index
     ordered = judged.loc[order]
     return _records(ordered[~ordered["correct"]].drop_duplicates(ITEM).head(SURPRISES))
-
-
-def _flips(rows: pd.DataFrame) -> list[Flip]:
-    judged = _chosen(rows, FLIP_COLUMNS).dropna(subset=["correct"])
-    changing = judged[_differ(judged, "prediction")]
-    mixed = _differ(changing, "correct")
-    ordered = pd.concat([changing[mixed], changing[~mixed]])
-    shown = ordered[ordered.groupby(ITEM, sort=False).ngroup() < MOST_FLIPS]
-    by_item: dict[tuple[Any, ...], list[Row]] = {}
-    for row in _records(shown):
-        by_item.setdefault(tuple(row[name] for name in ITEM), []).append(row)
-    return [_flip(answers) for answers in by_item.values()]
-
-
-def _differ(rows: pd.DataFrame, column: str) -> "pd.Series[bool]":
-    """Tell of each row whether its item has several values in a column."""
-    return rows.groupby(ITEM, sort=False)[column].transform("nunique") > 1
-
-
-def _flip(rows: list[Row]) -> Flip:
-    answers = [(int(row["template"]), str(row["prediction_label"]), bool(row["correct"])) for row in rows]
-    names = ("relation", "template", "index", "subject", "answer_label", "language")
-    return {name: rows[0][name] for name in names if name in rows[0]}, answers
-
-
-def _chosen(rows: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
-    return rows[[name for name in (*columns, "language") if name in rows.columns]]
 
 
 def _records(rows: pd.DataFrame) -> list[Row]:

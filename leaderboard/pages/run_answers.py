@@ -1,7 +1,6 @@
-"""Answers that a run's page shows one by one: the surprising ones, and those that change with the wording."""
+"""What a run's page says of single answers: surprising ones, how far wordings matter, and the place of the blank."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -15,8 +14,6 @@ from leaderboard.probes.breakdowns import answer_space_titles
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import item_url
 from leaderboard.probes.wording import (
-    OUTCOMES,
-    AnswerWords,
     group_title,
     in_words,
     read_relations,
@@ -78,7 +75,7 @@ def _facts(run: Run, rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-# What depends on the wording: in a sentence, by relation, and question by question.
+# What depends on the wording: in a sentence, and by relation.
 
 
 def wording_in_words(scores: Iterable[Score]) -> str:
@@ -138,31 +135,6 @@ def _worst_wording(row: Row, templates: Iterable[str], relation: Relation | None
     """Return the sentence of the template that is right least often; empty where the files are not here."""
     worst = int(min((name for name in templates if row[name] is not None), key=lambda name: row[name]))
     return in_words(relation.templates[worst]) if relation and worst < len(relation.templates) else ""
-
-
-def changing_answers(run: Run) -> tuple[list[str], list[Row]]:
-    """Return the items whose answer changes with the wording, each with the answer that every wording got."""
-    flips = highlights(run).flips or []
-    templates = sorted({number for _, answers in flips for number, *_ in answers})
-    words = pages_of(run.benchmark).words
-    rows = [
-        {
-            **facts,
-            **{f"template_{number}": "" for number in templates},
-            **{f"template_{number}": answer for number, answer, _ in answers},
-            "answers": [_given(answers, number, words) for number in templates],
-        }
-        for (_, answers), facts in zip(flips, _facts(run, [row for row, _ in flips]), strict=True)
-    ]
-    return ["subject", "relation", "answer", *(f"template_{number}" for number in templates)], rows
-
-
-def _given(answers: Sequence[tuple[int, str, bool]], number: int, words: AnswerWords) -> dict[str, Any]:
-    """Return what the page shows of the answer to one wording: its mark, its colour, and what it is called."""
-    by_template = {template: (answer, right) for template, answer, right in answers}
-    answer, right = by_template.get(number, ("", None))
-    mark, kind = OUTCOMES[right] if answer and not words.both_true else ("", "")
-    return {"title": wording(number), "answer": answer, "mark": mark, "kind": kind, "word": words.of(right)}
 
 
 # Right answers by the place of the blank, which stand beside the figure and in its breakdown.

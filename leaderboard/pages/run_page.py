@@ -26,7 +26,6 @@ from leaderboard.pages.run_answers import (
     SURPRISES,
     by_place,
     by_wording,
-    changing_answers,
     is_only_first,
     reads_right,
     surprises,
@@ -146,7 +145,7 @@ def _wordings(run: Run, request: HttpRequest, scores: Sequence[Score], chosen: R
     is_wanted = chosen.get("by") == "template" or wants_file(request)
     if not (run.artefact and is_wanted and wording_in_words(scores)):
         return {}
-    return {"wordings": by_wording(run), "flips": changing_answers(run)}
+    return {"wordings": by_wording(run)}
 
 
 def state_in_detail(run: Run) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.figures import artefacts, highlights, item_rows
-from leaderboard.figures.highlights import MOST_FLIPS, Highlights, highlights_of
+from leaderboard.figures.highlights import Highlights, highlights_of
 from leaderboard.models import Run
 from probing.results.result import Result
 from tests.leaderboard import factories as make
@@ -28,7 +28,7 @@ def test_a_new_result_has_the_highlights_that_are_computed_for_an_old_one(site: 
     old = highlights.highlights(site.first)
     run = stored_again(site.first, make.stored_rows(site.first))
     assert artefacts.storage().exists(f"{run.artefact}/{highlights.FILE}")
-    assert old.flips and old.sure and old.wordings
+    assert old.sure and old.wordings
     assert Highlights.parse(highlights.highlights(run).to_json()) == Highlights.parse(old.to_json())
 
 
@@ -46,7 +46,6 @@ def test_the_page_of_a_run_reads_its_highlights_and_no_rows_for_them(
     monkeypatch.setattr(item_rows, "frame", frame_of_relation)
     html = client.get(f"/runs/{run.pk}/?by=template").content.decode()
     assert "Wrong, and sure of it" in html
-    assert "Answers that change with the wording" in html
     assert "Accuracy by relation and wording" in html
 
 
@@ -54,22 +53,22 @@ def test_another_result_has_highlights_of_its_own(site: Site) -> None:
     rows = make.stored_rows(site.first)
     run = stored_again(site.first, rows.assign(correct=True))
     assert highlights.highlights(run).sure == []
-    run = stored_again(run, rows.assign(prediction=0))
-    assert highlights.highlights(run).flips == []
 
 
-def test_highlights_with_a_list_of_right_answers_are_still_read(site: Site) -> None:
+def test_highlights_with_lists_of_right_and_of_changing_answers_are_still_read(site: Site) -> None:
     found = highlights.highlights(site.first)
     sure, *others = json.loads(found.to_json())
-    assert Highlights.parse(json.dumps([sure, [], *others])) == Highlights.parse(found.to_json())
+    assert Highlights.parse(json.dumps([sure, [], [[{"index": 0}, [[0, "Nile", True]]]], *others])) == Highlights.parse(
+        found.to_json()
+    )
 
 
-def test_rows_without_margins_or_predictions_have_no_highlights() -> None:
+def test_rows_without_margins_have_no_highlights() -> None:
     assert highlights_of(pd.DataFrame({"relation": ["P30"], "index": [0]}), set()) == Highlights()
 
 
-def test_missing_values_are_no_obstacle_and_many_flips_are_cut_off() -> None:
-    items = MOST_FLIPS + 1
+def test_missing_values_are_no_obstacle() -> None:
+    items = 10
     rows = pd.DataFrame(
         {
             "relation": "P30",
@@ -84,8 +83,7 @@ def test_missing_values_are_no_obstacle_and_many_flips_are_cut_off() -> None:
         }
     )
     restored = Highlights.parse(highlights_of(rows, set()).to_json())
-    assert restored.flips is not None and restored.sure is not None
-    assert len(restored.flips) == MOST_FLIPS
+    assert restored.sure is not None
     assert [row["index"] for row in restored.sure] == [1, 2, 3, 4, 5]
 
 
