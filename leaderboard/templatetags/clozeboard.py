@@ -61,11 +61,6 @@ def score(value: float | None) -> str:
 
 
 @register.filter
-def size(value: int | None) -> str:
-    return spelled.parameters(value)
-
-
-@register.filter
 def wait(value: timedelta | None) -> str:
     return "" if value is None else spelled.approximate_time(value)
 
@@ -177,35 +172,18 @@ def along(share: float) -> str:
     return f"{100 * share:.2f}%"
 
 
+register.filter("size", spelled.parameters)
+register.filter("count", spelled.items)
+register.filter("decimal", spelled.number)
 register.filter("figure", spelled.figure)
 register.filter("power", spelled.power_of_ten)
+register.filter("signed", spelled.signed)
+register.filter("p_value", spelled.p_value)
 
 
 @register.filter
 def is_p_value(score: Score) -> bool:
     return score.metric.startswith(spelled.P_VALUE)
-
-
-@register.filter
-def decimal(value: float | None, digits: int = 3) -> str:
-    """Write a number with its decimals, a whole one without."""
-    return spelled.number(value, digits)
-
-
-@register.filter
-def count(value: float | None) -> str:
-    """Write a number of items, which can be a fraction."""
-    return spelled.items(value)
-
-
-@register.filter
-def signed(value: float | None) -> str:
-    return spelled.signed(value)
-
-
-@register.filter
-def p_value(value: float) -> str:
-    return spelled.p_value(value)
 
 
 @register.filter
