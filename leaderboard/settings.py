@@ -200,7 +200,6 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "leaderboard.serving.limits.limited_requests",
     "django.middleware.http.ConditionalGetMiddleware",
-    "leaderboard.serving.middleware.direct_tables",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

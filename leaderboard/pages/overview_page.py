@@ -29,6 +29,7 @@ from leaderboard.figures.variants import folded
 from leaderboard.figures.verdicts import level_with
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.models.printed import PUBLISHED
+from leaderboard.pages.benchmark_page import benchmark_view, benchmarks_view
 from leaderboard.pages.overview_table import (
     column_names,
     heads,
@@ -68,7 +69,7 @@ FACETS: Mapping[str, tuple[str, Mapping[str, str]]] = {
 def overview_view(request: HttpRequest) -> HttpResponseBase:
     query = request.GET
     if "benchmark" in query:
-        return _to_benchmark(query)
+        return _to_benchmark(request)
     columns, parts = all_columns(query.get("part", ""))
     chosen = {name: query.get(name, "") for name, (_, choices) in FACETS.items() if query.get(name) in choices}
     search = query.get("search", "").strip()
@@ -104,10 +105,15 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
     return render(request, "overview.html", context)
 
 
-def _to_benchmark(query: QueryDict) -> HttpResponseRedirect:
-    """Redirect to the leaderboard of one benchmark, with all other parameters."""
-    rest = query.copy()
+def _to_benchmark(request: HttpRequest) -> HttpResponseBase:
+    """Redirect to the leaderboard of one benchmark, with all other parameters.
+
+    A table comes at once, because many programs follow no redirects.
+    """
+    rest = request.GET.copy()
     slug = rest.pop("benchmark")[-1]
+    if wants_file(request):
+        return benchmark_view(request, slug) if slug else benchmarks_view(request)
     try:
         address = reverse("benchmark", args=[slug]) if slug else reverse("benchmarks")
     except NoReverseMatch as error:

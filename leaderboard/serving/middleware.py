@@ -1,14 +1,12 @@
-"""Middleware for all responses: compression, security headers, and tables at addresses that lead to others."""
+"""Middleware for all responses: compression and security headers."""
 
 import gzip
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from urllib.parse import unquote_to_bytes, urlsplit
 
 from django.conf import settings
-from django.core.handlers.wsgi import WSGIRequest
-from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect, HttpResponseRedirect, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware, re_accepts_gzip
 from django.utils.cache import patch_vary_headers
@@ -19,7 +17,6 @@ from leaderboard.serving.errors import API
 GetResponse = Callable[[HttpRequest], HttpResponse]
 TEXT = ("text/", "application/json", "image/svg+xml")
 TABLE_FORMATS = ("csv", "json")  # what `format` in a query string may name
-MOST_REDIRECTS = 3  # from an address without its last slash, by a former name, to a page
 
 
 def security_headers(get_response: GetResponse) -> GetResponse:
@@ -36,34 +33,6 @@ def security_headers(get_response: GetResponse) -> GetResponse:
         return response
 
     return middleware
-
-
-def direct_tables(get_response: Callable[[WSGIRequest], HttpResponse]) -> Callable[[WSGIRequest], HttpResponse]:
-    """Answer with a table also at addresses that lead to its page, because many programs follow no redirects."""
-
-    def middleware(request: WSGIRequest) -> HttpResponse:
-        response = get_response(request)
-        for _ in range(MOST_REDIRECTS):
-            if request.GET.get("format") not in TABLE_FORMATS or request.method not in ("GET", "HEAD"):
-                break
-            if not isinstance(response, HttpResponseRedirect | HttpResponsePermanentRedirect):
-                break
-            if urlsplit(response.url).netloc:  # another site
-                break
-            request = _request_for(response.url, request)
-            response = get_response(request)
-        return response
-
-    return middleware
-
-
-def _request_for(address: str, request: WSGIRequest) -> WSGIRequest:
-    """Return the request for another address of this site, with the format and the table that were asked for."""
-    path, query = urlsplit(address).path, QueryDict(urlsplit(address).query, mutable=True)
-    for name in request.GET.keys() & {"format", "table"}:
-        query.setdefault(name, request.GET[name])
-    path_info = unquote_to_bytes(path).decode("latin-1")  # as WSGI has it
-    return WSGIRequest({**request.environ, "PATH_INFO": path_info, "QUERY_STRING": query.urlencode()})
 
 
 def policy_header(policy: Mapping[str, str]) -> str:

@@ -302,6 +302,22 @@ def test_the_address_of_a_leaderboard_leads_to_its_benchmark(client: Client, tin
     assert client.get("/?benchmark=")["Location"] == "/benchmarks/"
 
 
+@pytest.mark.parametrize("file_format", ["csv", "json"])
+def test_a_table_of_a_benchmark_comes_without_a_redirect(client: Client, tiny: Benchmark, file_format: str) -> None:
+    make.finished(tiny, 0.4, make.model("org/b"))
+    make.finished(tiny, 0.6, make.model("org/a"))
+    leading = {
+        "/?benchmark=tiny&sort=accuracy&": "/benchmarks/tiny/?sort=accuracy&",
+        "/?benchmark=&": "/benchmarks/?",
+    }
+    for address, page_address in leading.items():
+        table, same = (client.get(f"{start}format={file_format}") for start in (address, page_address))
+        assert table.status_code == 200
+        assert table.getvalue() == same.getvalue()
+        assert table["Content-Type"] == same["Content-Type"]
+    assert client.get(f"/?benchmark=nonsense&format={file_format}").status_code == 404
+
+
 def test_a_column_that_is_empty_on_the_page_is_only_in_the_csv(client: Client, tiny: Benchmark) -> None:
     make.finished(tiny, 0.5, make.model("org/a"))
     make.finished(make.benchmark("other"), 0.5, make.model("org/b"))

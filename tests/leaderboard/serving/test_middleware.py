@@ -2,19 +2,14 @@
 
 import gzip
 import re
-from typing import Any
 
 import pytest
-from django.http import HttpResponseRedirect
-from django.test import Client, RequestFactory
-from django.utils import timezone
+from django.test import Client
 from pytest_django.fixtures import Settings
 
-from leaderboard.models import FormerName
 from leaderboard.serving import middleware
 from leaderboard.serving.web_server import VersionedFiles
 from tests.leaderboard import factories as make
-from tests.leaderboard.conftest import Site
 
 pytestmark = pytest.mark.django_db
 BROWSER = {"Accept-Encoding": "gzip, deflate, br"}
@@ -58,49 +53,6 @@ def test_https_is_kept_to_where_the_settings_say_so(client: Client, settings: Se
     else:
         assert (response.status_code, response["Location"]) == (301, "https://testserver/queue/?a=1")
     assert client.get("/healthz").status_code == 200
-
-
-LEADING = {
-    "/?benchmark=small&sort=-accuracy": "/benchmarks/small/?sort=-accuracy",
-    "/?benchmark=": "/benchmarks/",
-    "/benchmarks/small?published=ranked": "/benchmarks/small/?published=ranked",
-    "/models/former/name": "/models/org/first/",
-    "/models/former/name/?table=series": "/models/org/first/?table=series",
-    "/status/": "/queue/",
-    "/runs/{run}/items/P30/0/1/": "/benchmarks/small/items/P30-1/?run={run}&wording=1",
-}
-
-
-@pytest.mark.parametrize("address", LEADING)
-def test_a_table_comes_without_a_redirect_where_an_address_leads_to_its_page(
-    client: Client, site: Site, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    moment = timezone.now()
-    monkeypatch.setattr(timezone, "now", lambda: moment)  # the time left of a run counts down between two requests
-    FormerName.objects.create(name="former/name", hub_id=site.first.model.hub_id)
-    there = LEADING[address].replace("org/first", site.first.model.hub_id)
-    for file_format in ("csv", "json"):
-        expect_equal_files(
-            *(
-                client.get(f"{name}{'&' if '?' in name else '?'}format={file_format}".format(run=site.first.pk))
-                for name in (address, there)
-            )
-        )
-
-
-def expect_equal_files(*answers: Any) -> None:
-    assert [answer.status_code for answer in answers] == [answers[1].status_code] * 2
-    assert answers[0].getvalue() == answers[1].getvalue()
-    assert answers[0]["Content-Type"] == answers[1]["Content-Type"]
-
-
-def test_pages_and_what_others_send_are_led_on(client: Client, site: Site) -> None:
-    assert client.get("/?benchmark=small")["Location"] == "/benchmarks/small/"
-    assert client.get("/?benchmark=nonsense&format=csv").status_code == 404
-    leads_away = middleware.direct_tables(lambda request: HttpResponseRedirect("https://other.example/"))
-    assert leads_away(RequestFactory().get("/?format=csv"))["Location"] == "https://other.example/"
-    leads_on = middleware.direct_tables(lambda request: HttpResponseRedirect("/queue/"))
-    assert leads_on(RequestFactory().post("/submit/?format=csv"))["Location"] == "/queue/"
 
 
 @pytest.mark.parametrize("address", ["/methods/", "/?format=csv", "/api/v1/models", "/static/style.css"])
