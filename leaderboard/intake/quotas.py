@@ -60,10 +60,9 @@ class QueueFull(ProbingError):
 def refuse_haste(submitter: str) -> None:
     """Count one check of a model; raise `TooFast` if the submitter has had too many within a minute."""
     most = settings.CHECKS_PER_MINUTE
-    limit = f"{most} per minute"
-    if submitter and most and not limits.allow("checks", submitter, limit):
+    if submitter and most and not limits.allow("checks", submitter, most, 60):
         error = TooFast(f"This site checks at most {most} models a minute for you.", "Wait for a minute.")
-        error.retry_after = limits.retry_after("checks", submitter, limit)
+        error.retry_after = limits.retry_after("checks", submitter, 60)
         raise error
 
 

@@ -1,27 +1,16 @@
 """Limits of requests: their size, their number for each client, and the work that goes on at once."""
 
-import logging
-import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections import Counter, OrderedDict, deque
+from collections.abc import Iterator
 from ipaddress import IPv6Address, ip_address
 from math import ceil
 from threading import Lock
-from typing import TypeVar
 from weakref import finalize
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import reverse
-from limits import RateLimitItem, parse
-from limits.storage import MemoryStorage, RedisStorage
-from limits.strategies import MovingWindowRateLimiter
-from redis import ConnectionPool
-from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
-from redis.retry import Retry
 
 from leaderboard.serving.errors import API, refusal, too_large
 from leaderboard.serving.middleware import TABLE_FORMATS, GetResponse
@@ -32,8 +21,8 @@ from leaderboard.serving.middleware import TABLE_FORMATS, GetResponse
 MAX_ADDRESS = 4096  # bytes of path and query string, which a page repeats in many of its links
 MAX_BODY = 100_000  # bytes
 NOT_COUNTED = ("/healthz", "/metrics")  # asked by the operator's machines
-LOGINS = "10 per 5 minutes"  # attempts with one name from one address
-LOGINS_OF_ADDRESS = "30 per 5 minutes"
+LOGINS = 10, 300  # attempts with one name from one address, within seconds
+LOGINS_OF_ADDRESS = 30, 300
 MAX_USERNAME = 150  # letters, as in Django's user table
 EXPORTS = 4  # tables that one process writes as files at the same time
 EXPORTS_OF_ADDRESS = 2
@@ -60,25 +49,25 @@ def limited_requests(get_response: GetResponse) -> GetResponse:
     """Refuse an address that sends more requests a minute than the settings allow, and guesses of passwords."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        for name, key, limit in _limits(request):
-            if not allow(name, key, limit):
-                message = f"There were too many requests: the site answers {limit} from one address."
-                return _refuse(request, retry_after(name, key, limit), message)
+        for name, key, most, seconds in _limits(request):
+            if not allow(name, key, most, seconds):
+                message = f"There were too many requests: the site takes {most} in {seconds} seconds from one address."
+                return _refuse(request, retry_after(name, key, seconds), message)
         return get_response(request)
 
     return middleware
 
 
-def _limits(request: HttpRequest) -> Iterator[tuple[str, str, str]]:
+def _limits(request: HttpRequest) -> Iterator[tuple[str, str, int, int]]:
     """Yield the limits that count this request, as arguments of `allow`."""
     address, per_minute = client_address(request), settings.REQUESTS_PER_MINUTE
     if not per_minute or request.path in NOT_COUNTED:
         return
-    yield ("api" if request.path.startswith(API) else "pages"), address, f"{per_minute} per minute"
+    yield ("api" if request.path.startswith(API) else "pages"), address, per_minute, 60
     if request.method == "POST" and request.path == reverse("admin:login"):
         username = request.POST.get("username", "")[:MAX_USERNAME]
-        yield "logins", address, LOGINS_OF_ADDRESS
-        yield "login", f"{address} {username}", LOGINS
+        yield "logins", address, *LOGINS_OF_ADDRESS
+        yield "login", f"{address} {username}", *LOGINS
 
 
 def _refuse(request: HttpRequest, seconds: int, message: str) -> HttpResponse:
@@ -143,90 +132,40 @@ class ExportLines:
         return next(self._lines)
 
 
-# Rate limits: how often one name may do something within a period, counted for all web processes together.
-#
-# The counts lie in Redis, where one script checks and counts in a single step, so that requests at the same moment
-# cannot pass a limit together. While Redis does not answer, every process counts for itself.
+# Rate limits: how often one name may do something within a period. Each web process counts for itself.
 
 
-log = logging.getLogger(__name__)
-AnswerT = TypeVar("AnswerT")
-REDIS_TIMEOUT = 0.5  # seconds that a request waits for Redis
-REDIS_PAUSE = 10  # seconds without another attempt after Redis did not answer
-MAX_OWN_KEYS = 10_000  # names that a process counts on its own; beyond, it starts over, so that memory stays bounded
-_creation = threading.Lock()
+MOST_NAMES = 10_000  # that are counted; beyond, the one whose last use is the longest ago is forgotten
+counted: OrderedDict[tuple[str, str], deque[float]] = OrderedDict()  # the moments of uses on the monotonic clock
+_counting = Lock()
 
 
-class Counters:
-    """The counts in Redis, and those of this process for the time in which Redis does not answer."""
+def allow(name: str, key: str, most: int, seconds: int) -> bool:
+    """Count one use and return True, unless there were `most` within so many seconds; a refused use is not counted.
 
-    def __init__(self, url: str) -> None:
-        pool = ConnectionPool.from_url(
-            url, socket_timeout=REDIS_TIMEOUT, socket_connect_timeout=REDIS_TIMEOUT, retry=Retry(NoBackoff(), 0)
-        )
-        self._shared = MovingWindowRateLimiter(RedisStorage("redis://", connection_pool=pool))
-        self._own_storage = MemoryStorage()
-        self._own = MovingWindowRateLimiter(self._own_storage)
-        self._lock = threading.Lock()
-        self._retry_at = 0.0  # on the monotonic clock; 0 while Redis answers
-
-    def ask(self, question: Callable[[MovingWindowRateLimiter], AnswerT]) -> AnswerT:
-        """Ask the counts in Redis, or else those of this process."""
-        if self._may_ask_redis():
-            try:
-                answer = question(self._shared)
-            except RedisError as error:
-                log.warning("Rate limits hold for each process by itself, as Redis does not answer: %s", error)
-                self._retry_at = time.monotonic() + REDIS_PAUSE
-            else:
-                self._retry_at = 0.0
-                return answer
-        with self._lock:
-            if len(self._own_storage.events) > MAX_OWN_KEYS:
-                self._own_storage.reset()
-            return question(self._own)
-
-    def _may_ask_redis(self) -> bool:
-        """Return whether to ask Redis; after a failure, one request in `REDIS_PAUSE` seconds tries again."""
-        if not self._retry_at:
-            return True
-        with self._lock:
-            now = time.monotonic()
-            if now < self._retry_at:
-                return False
-            self._retry_at = now + REDIS_PAUSE
-            return True
-
-
-@cache
-def _new_counters(url: str) -> Counters:
-    return Counters(url)
-
-
-def _counters(url: str) -> Counters:
-    """Return the counters of a server, the same for all threads, also if several ask for the first time."""
-    with _creation:
-        return _new_counters(url)
-
-
-@cache
-def _parsed(limit: str) -> RateLimitItem:
-    return parse(limit)
-
-
-def allow(name: str, key: str, limit: str) -> bool:
-    """Count one use and return True, unless the limit is reached; a refused use is not counted.
-
-    `name` says what is limited ("checks"), `key` who does it (an address), and `limit` how often, as in "30 per minute"
-    or "10 per 5 minutes".
+    `name` says what is limited ("checks"), and `key` who does it (an address).
     """
-    return _counters(settings.REDIS_URL).ask(lambda counts: counts.hit(_parsed(limit), name, key))
+    now = time.monotonic()
+    with _counting:
+        uses = counted.setdefault((name, key), deque())
+        counted.move_to_end((name, key))
+        if len(counted) > MOST_NAMES:
+            counted.popitem(last=False)
+        while uses and uses[0] <= now - seconds:
+            uses.popleft()
+        if len(uses) >= most:
+            return False
+        uses.append(now)
+        return True
 
 
-def retry_after(name: str, key: str, limit: str) -> int:
-    """Return the seconds until `allow` with the same arguments returns True again, at least 1."""
-    stats = _counters(settings.REDIS_URL).ask(lambda counts: counts.get_window_stats(_parsed(limit), name, key))
-    return max(1, ceil(stats.reset_time - time.time()))
+def retry_after(name: str, key: str, seconds: int) -> int:
+    """Return the seconds until `allow`, which has just returned False, returns True again, at least 1."""
+    now = time.monotonic()
+    with _counting:
+        uses = counted.get((name, key))
+        first = uses[0] if uses else now
+    return max(1, ceil(first + seconds - now))
 
 
 # The address of a client, by which requests and submissions are counted.

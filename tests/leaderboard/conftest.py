@@ -24,6 +24,7 @@ from leaderboard.management.commands.load_published import load
 from leaderboard.models import Benchmark, Claim, Printed, PrintedRow, Run
 from leaderboard.models.printed import printed_rows
 from leaderboard.redis_server import embedded_server
+from leaderboard.serving import limits
 from leaderboard.settings import embedded_redis_socket
 from probing.catalog import EMBEDDED
 from tests.conftest import BearFolder
@@ -41,7 +42,7 @@ from tests.tiny_models import build_bert, build_gpt2
 
 @pytest.fixture(autouse=True)
 def data(settings: Settings, tmp_path: Path) -> Iterator[Path]:
-    """An empty data folder, no Redis, no hub, no limit of requests; a server that killed workers left is stopped."""
+    """An empty data folder, no Redis, no hub, no request counted; a server that killed workers left is stopped."""
     folder = tmp_path / "data"
     folder.mkdir()
     settings.DATA, settings.MODELS, settings.HUB_CACHE = folder, folder / "models", folder / "hub"
@@ -51,6 +52,7 @@ def data(settings: Settings, tmp_path: Path) -> Iterator[Path]:
     settings.RQ_QUEUES = dict.fromkeys(settings.RQ_QUEUES, server)
     settings.HF_ENDPOINT, settings.HF_TOKEN = "http://127.0.0.1:9", ""
     settings.REQUESTS_PER_MINUTE = 0
+    limits.counted.clear()
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # the usual one takes 0.3 s
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}  # pages are computed anew
     artefacts = settings.STORAGES["artefacts"] | {"OPTIONS": {"location": folder / "artefacts"}}

@@ -12,7 +12,6 @@ from pytest_django.fixtures import Settings as DjangoSettings
 
 from leaderboard.intake.quotas import QueueFull, TooFast, TooMany, TooManyOpen
 from leaderboard.models import Benchmark, Run, Submission
-from leaderboard.redis_server import embedded_server
 from probing.errors import ProbingError
 from tests.leaderboard import factories as make
 from tests.leaderboard.in_process import receive
@@ -100,20 +99,18 @@ def test_the_operator_is_bounded_by_the_queue_only(small: Benchmark, settings: D
 
 def test_made_up_ids_are_checked_at_a_bounded_pace(small: Benchmark, settings: DjangoSettings) -> None:
     settings.CHECKS_PER_MINUTE = 3
-    with embedded_server():
-        outcomes = [refusal(lambda name=name: receive(f"org/{name}", small, {}, submitter=ME)) for name in range(5)]
+    outcomes = [refusal(lambda name=name: receive(f"org/{name}", small, {}, submitter=ME)) for name in range(5)]
     assert outcomes == [None, None, None, TooFast, TooFast]
     assert Submission.objects.count() == 3
 
 
 def test_a_refusal_says_when_to_come_again(small: Benchmark, settings: DjangoSettings) -> None:
     settings.CHECKS_PER_MINUTE, settings.SUBMISSIONS_PER_DAY = 2, 2
-    with embedded_server():
-        receive("org/a", small, {}, submitter=ME)
-        Submission.objects.update(created=timezone.now() - timedelta(hours=23))
-        receive("org/b", small, {}, submitter=ME)
-        with pytest.raises(TooFast) as fast:
-            receive("org/c", small, {}, submitter=ME)
+    receive("org/a", small, {}, submitter=ME)
+    Submission.objects.update(created=timezone.now() - timedelta(hours=23))
+    receive("org/b", small, {}, submitter=ME)
+    with pytest.raises(TooFast) as fast:
+        receive("org/c", small, {}, submitter=ME)
     assert 1 <= fast.value.retry_after <= 60
     settings.CHECKS_PER_MINUTE = 0
     with pytest.raises(TooMany) as many:
