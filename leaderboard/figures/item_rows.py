@@ -1,9 +1,9 @@
-"""Single items of a finished run, read from its items.parquet in batches: memory does not grow with the run."""
+"""Single items of a finished run, read from its items.parquet: its rows in batches, the columns of a filter whole."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache, reduce
+from functools import lru_cache
 from typing import IO, Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from probing.errors import ProbingError
 from probing.results.rows import OPTIONS, labels_of, ranges_from_json
 
 BATCH_ROWS = 2048
-SCANNED_ROWS = 32_768  # of a few columns, at a time
 FILE = "items.parquet"
 LABELS = ("answer_label", "prediction_label")
 SEARCHED = ("subject", *LABELS)
@@ -61,55 +60,33 @@ class ItemFilter:
             **(self.tags or {}),
         }
 
-    def may_pass(self, group: pq.RowGroupMetaData) -> bool:
-        """Tell from the statistics of a row group whether any of its rows can pass."""
-        columns = {column.path_in_schema: column for column in map(group.column, range(group.num_columns))}
-        return all(_may_have(columns[name], value) for name, value in self._values.items() if name in columns)
-
-    def mask(self, batch: pa.RecordBatch) -> pa.BooleanArray:
-        """Return which rows of the batch pass; a missing value passes no condition."""
-        masks = [_has(batch[name], value) for name, value in self._values.items()]
+    def mask(self, items: pa.Table) -> NDArray[np.bool_]:
+        """Return which rows pass; a missing value passes no condition."""
+        passing = np.ones(len(items), bool)
+        for name, value in self._values.items():
+            passing &= _has(items[name].combine_chunks(), value)
         if self.search:
-            texts = [batch[name] for name in SEARCHED if name in batch.schema.names]
-            masks.append(reduce(pc.or_, [_contains(text, self.search) for text in texts], _nowhere(batch)))
-        return reduce(pc.and_, masks, _everywhere(batch))
+            texts = [items[name].combine_chunks() for name in SEARCHED if name in items.column_names]
+            passing &= np.logical_or.reduce([_contains(text, self.search) for text in texts])
+        return passing
 
 
-def _may_have(column: pq.ColumnChunkMetaData, value: str | int) -> bool:
-    """Tell whether the value is between the least and the greatest one of a column, as far as these are stored."""
-    statistics = column.statistics
-    try:
-        return not (statistics and statistics.has_min_max) or bool(statistics.min <= value <= statistics.max)
-    except TypeError:  # text is compared with numbers
-        return True
-
-
-def _has(column: pa.Array, value: str | int) -> pa.BooleanArray:
+def _has(column: pa.Array, value: str | int) -> NDArray[np.bool_]:
     """Return where the column has the value; in a column of lists, where the list has it."""
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
         lists = pc.list_parent_indices(column).filter(_has(pc.list_flatten(column), value))
-        return pc.is_in(pa.array(np.arange(len(column))), value_set=lists)
+        return np.isin(np.arange(len(column)), lists)
     try:
-        return pc.fill_null(pc.equal(column, value), False)
+        return np.asarray(pc.fill_null(pc.equal(column, value), False))
     except pa.ArrowNotImplementedError:  # text is compared with numbers: no row has the value
-        return _nowhere(column)
+        return np.zeros(len(column), bool)
 
 
-def _contains(column: pa.Array, text: str) -> pa.BooleanArray:
+def _contains(column: pa.Array, text: str) -> NDArray[np.bool_]:
     """Return where the column contains the text; nowhere unless it is a column of texts."""
-    if pa.types.is_dictionary(column.type):  # each text is looked at once, however many rows have it
-        return pc.fill_null(_contains(column.dictionary, text).take(column.indices), False)
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return _nowhere(column)
-    return pc.fill_null(pc.match_substring(column, text, ignore_case=True), False)
-
-
-def _everywhere(rows: pa.Array | pa.RecordBatch) -> pa.BooleanArray:
-    return pa.array(np.ones(len(rows), dtype=bool))
-
-
-def _nowhere(rows: pa.Array | pa.RecordBatch) -> pa.BooleanArray:
-    return pa.array(np.zeros(len(rows), dtype=bool))
+        return np.zeros(len(column), bool)
+    return np.asarray(pc.fill_null(pc.match_substring(column, text, ignore_case=True), False))
 
 
 @contextmanager
@@ -167,16 +144,8 @@ def find(run: Run, conditions: ItemFilter) -> Sequence[int]:
 def matching(run: Run, artefact: str, conditions: ItemFilter) -> NDArray[np.int32]:
     """Return the numbers of the rows of a result that pass; the files of a result never change."""
     with opened(run) as file:
-        metadata = pq.read_metadata(file)
-        groups = [n for n in range(metadata.num_row_groups) if conditions.may_pass(metadata.row_group(n))]
-        sizes = [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)]
-        starts = np.cumsum([0, *sizes])
-        numbers = np.concatenate([np.empty(0, int), *(np.arange(starts[n], starts[n + 1]) for n in groups)])
-        labels = [name for name in LABELS if name in metadata.schema.names]
-        parquet = pq.ParquetFile(file, metadata=metadata, read_dictionary=labels)
-        batches = parquet.iter_batches(SCANNED_ROWS, row_groups=groups, columns=conditions.columns)
-        masks = [np.asarray(conditions.mask(batch)) for batch in batches]
-    passing: NDArray[np.int32] = numbers[np.concatenate([np.empty(0, bool), *masks])].astype(np.int32)
+        items = pq.ParquetFile(file).read(columns=conditions.columns)
+    passing: NDArray[np.int32] = np.flatnonzero(conditions.mask(items)).astype(np.int32)
     return passing
 
 
