@@ -324,7 +324,7 @@ def misread(values: Json, error: ValidationError, names: Sequence[str]) -> BadIn
 def submit_view(request: HttpRequest) -> JsonResponse:
     """Take a submission, or one for each benchmark and revision of a list. The model is checked soon.
 
-    A known duplicate has its run already. Submissions count towards the limits of the address from which they come.
+    Submissions count towards the limits of the address from which they come.
     """
     body = SubmissionBody.model_validate(read_object(request))
     submitted = submissions.receive_all(

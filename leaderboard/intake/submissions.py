@@ -8,13 +8,11 @@ import json
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from django.conf import settings
 from django.db import OperationalError, transaction
-from django.utils import timezone
 
 from leaderboard import line
 from leaderboard.figures import benchmarks as benchmarks_module
@@ -31,8 +29,6 @@ from probing.settings import LM_EVAL
 from probing.time_left import estimate_work
 
 UNSUCCESSFUL = (Run.State.FAILED, Run.State.CANCELLED)
-FRESH = timedelta(minutes=10)  # how long the commit that the hub named counts as the newest one
-LOOKED_AT = 20  # submissions of the same model, each perhaps with other options
 OPTIONS_LENGTH = 10_000  # characters as JSON
 
 
@@ -183,9 +179,9 @@ def receive_all(
 ) -> list[Submission]:
     """Store a submission for each revision and benchmark, or none of them if there is an error; enqueue their checks.
 
-    One that repeats a known run is answered with the run at once. `model`: its id, or the address of its page at the
-    hub. Raises `BadInput` if the id, a revision or an option is not valid, `OverQuota` or `QueueFull` if a limit is
-    reached, `SiteBusy` if nothing could be stored. Without `job`, the caller checks the submissions.
+    `model`: its id, or the address of its page at the hub. Raises `BadInput` if the id, a revision or an option is not
+    valid, `OverQuota` or `QueueFull` if a limit is reached, `SiteBusy` if nothing could be stored. Without `job`, the
+    caller checks the submissions.
     """
     model_id, names = named_revisions(model, revisions)
     for benchmark in benchmarks:
@@ -235,17 +231,14 @@ def _store(submissions: Sequence[Submission], submitter: str, job: bool) -> None
 
     The revisions of a model count as one check of those that are allowed within a minute.
     """
-    repeated = _with_known_runs(submissions)
-    new = [submission for submission in submissions if submission not in repeated]
-    for _ in {submission.benchmark_id for submission in new}:
+    for _ in {submission.benchmark_id for submission in submissions}:
         quotas.refuse_haste(submitter)
     with transaction.atomic():
-        if new:
-            quotas.lock()
-            quotas.refuse_excess(submitter, len(new))
+        quotas.lock()
+        quotas.refuse_excess(submitter, len(submissions))
         Submission.objects.bulk_create(submissions)
-        if job and new:
-            transaction.on_commit(partial(queue.enqueue_check, new[0].pk))
+        if job:
+            transaction.on_commit(partial(queue.enqueue_check, submissions[0].pk))
 
 
 def withdraw(submission: Submission) -> None:
@@ -309,33 +302,6 @@ def can_retry(submission: Submission) -> bool:
     if submission.run:
         return submission.run.state in UNSUCCESSFUL
     return submission.state in (Submission.State.REFUSED, Submission.State.WITHDRAWN)
-
-
-def _with_known_runs(submissions: Sequence[Submission]) -> list[Submission]:
-    """Return those that ask for a run whose commit the hub named a moment ago, with that run as their outcome."""
-    accepted = Submission.objects.filter(
-        model_id=submissions[0].model_id,
-        revision__in={submission.revision for submission in submissions},
-        benchmark__in={submission.benchmark for submission in submissions},
-        state=Submission.State.ACCEPTED,
-        checked__gt=timezone.now() - FRESH,
-        run__isnull=False,
-    ).exclude(run__state__in=UNSUCCESSFUL)
-    latest = list(accepted.select_related("run").order_by("-pk")[: LOOKED_AT * len(submissions)])
-    repeated = []
-    for submission in submissions:
-        same = (other for other in latest if _is_the_same(submission, other))
-        if other := next(same, None):
-            submission.run, submission.checked, submission.checks = other.run, other.checked, other.checks
-            submission.state, submission.duplicate = Submission.State.ACCEPTED, True
-            repeated.append(submission)
-    return repeated
-
-
-def _is_the_same(submission: Submission, other: Submission) -> bool:
-    """Tell whether two submissions of a model ask for the same measurement."""
-    names = ("revision", "benchmark_id", "options")
-    return all(getattr(submission, name) == getattr(other, name) for name in names)
 
 
 def _current(submission: Submission) -> Run | None:

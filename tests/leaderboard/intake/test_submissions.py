@@ -4,13 +4,12 @@ import shutil
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import OperationalError, connection
-from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 from pytest_django.fixtures import Settings as DjangoSettings
 from safetensors.torch import load_file, save_file
@@ -308,30 +307,8 @@ def test_what_cannot_be_right_is_refused_at_once_and_not_stored(
     assert not Submission.objects.exists()
 
 
-def test_a_known_duplicate_has_its_run_without_a_job(small: Benchmark, local_hub: Hub, checks: list[int]) -> None:
-    first = checked(small, submitter="192.0.2.1")
-    second = receive("org/causal", small, {}, submitter="192.0.2.2")
-    assert (second.run, second.duplicate, second.state) == (first.run, True, State.ACCEPTED)
-    assert second.token != first.token
-    assert (second.checks, second.checked) == (first.checks, first.checked), "the commit is new for no longer"
-
-
-@pytest.mark.parametrize("change", ["looked up long ago", "failed", "other options"])
-def test_what_may_have_changed_since_is_checked_again(
-    small: Benchmark, pairs: Benchmark, local_hub: Hub, change: str
-) -> None:
-    benchmark = pairs if change == "other options" else small
-    first = checked(benchmark)
-    if change == "looked up long ago":
-        Submission.objects.update(checked=timezone.now() - timedelta(minutes=11))
-    if change == "failed":
-        Run.objects.fail(first.run, "internal", "It broke.")
-    options = {"prompting": "few-shot"} if change == "other options" else {}
-    assert receive("org/causal", benchmark, options).state == State.CHECKING
-
-
 def test_a_run_that_somebody_else_wants_goes_on_until_the_last_has_withdrawn(small: Benchmark, local_hub: Hub) -> None:
-    first, second = checked(small), receive("org/causal", small, {})
+    first, second = checked(small), checked(small)
     withdraw(first)
     assert (fresh(first).state, fresh(first).run.state) == (State.WITHDRAWN, Run.State.QUEUED)
     withdraw(second)
@@ -403,7 +380,7 @@ def test_there_is_nothing_to_try_again_before_it_has_failed(small: Benchmark, lo
 
 def test_who_tries_a_run_of_somebody_else_again_has_it_counted(small: Benchmark, local_hub: Hub, settings: Any) -> None:
     checked(small, submitter="192.0.2.1")
-    second = receive("org/causal", small, {}, submitter="192.0.2.2")
+    second = checked(small, submitter="192.0.2.2")
     Run.objects.filter(pk=second.run_id).update(state=Run.State.FAILED)
     retry(fresh(second))
     settings.OPEN_RUNS_PER_SUBMITTER = 1
