@@ -8,12 +8,10 @@ waits.
 
 from collections import defaultdict, deque
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import NamedTuple
 
 from django.conf import settings
-from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import FloatField, Func
-from django.db.models.sql.compiler import SQLCompiler
 
 MEASURE, LARGE = "measure", "measure-large"
 QUEUES = (MEASURE, LARGE)  # of runs to be measured; large models do not keep small ones waiting
@@ -22,11 +20,11 @@ MOST_STANDING = 2  # runs of one submitter that stand in a queue of RQ
 
 
 class Waiting(NamedTuple):
-    """A queued run. `standing`: when it was put into RQ, in seconds since 1970; None where it waits in the database."""
+    """A queued run. `standing`: when it was put into RQ, None where it waits in the database."""
 
     run: int
     submitter: str
-    standing: float | None = None
+    standing: datetime | None = None
 
 
 def queue_of(weight_bytes: int | None) -> str:
@@ -59,22 +57,3 @@ def in_line(runs: Iterable[Waiting]) -> list[int]:
         if others[run.submitter]:
             line.append(others[run.submitter].popleft())
     return order
-
-
-class EpochSeconds(Func):
-    """A time in seconds since 1970; in a queue of thousands, it takes longer to make Python's times."""
-
-    output_field = FloatField()
-
-    def get_db_converters(self, connection: BaseDatabaseWrapper) -> list[Any]:
-        return []  # both databases return a float, and converting thousands of them again takes as long as reading them
-
-    def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any) -> Any:
-        # The text of a time ends with its fraction of a second, which SQLite's own functions round to milliseconds.
-        second, fraction = "substr(%(expressions)s, 1, 19)", "substr(%(expressions)s, 20)"
-        template = f"(strftime('%%%%s', {second}) + CAST('0' || {fraction} AS REAL))"
-        return self.as_sql(compiler, connection, template=template, **context)
-
-    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any) -> Any:
-        template = "EXTRACT(EPOCH FROM %(expressions)s)::double precision"
-        return self.as_sql(compiler, connection, template=template, **context)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from django.db.models import F, OuterRef, Q, Sum
 
 from leaderboard.figures.runs import State
-from leaderboard.line import QUEUES, EpochSeconds, Waiting, in_line
+from leaderboard.line import QUEUES, Waiting, in_line
 from leaderboard.models import Run, RunPart
 from probing.time_left import median_pace
 
@@ -73,10 +73,10 @@ class QueuedRuns:
 
 def queued_runs() -> QueuedRuns:
     """Return the runs of all queues. Three queries at most."""
-    of_run = ("pk", "state", "queue", "submitter", "standing")
+    of_run = ("pk", "state", "queue", "submitter", "standing_since")
     fields = (*of_run, "benchmark__probe", "model__kind", "model__parameters", "waiting_work")
     runs = Run.objects.filter(state__in=(State.QUEUED, State.WAITING), queue__in=QUEUES).order_by("created", "pk")
-    rows = list(runs.annotate(standing=EpochSeconds("standing_since")).values_list(*fields))
+    rows = list(runs.values_list(*fields))
     sums = work_sums([pk for pk, state, *_, work in rows if work is None and state == State.QUEUED])
     rates = rates_by_queue(QUEUES)
     waiting: dict[str, list[Waiting]] = {queue: [] for queue in QUEUES}

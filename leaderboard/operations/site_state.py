@@ -21,7 +21,6 @@ from django.utils import timezone
 from leaderboard.figures import artefacts
 from leaderboard.figures.live_workers import ALIVE, live_workers
 from leaderboard.intake import queue
-from leaderboard.line import EpochSeconds
 from leaderboard.models import Benchmark, Run, RunEvent
 
 log = logging.getLogger(__name__)
@@ -151,17 +150,18 @@ def waiting_ages(now: datetime) -> dict[str, dict[str, float]]:
     """
     runs = measured().filter(state__in=WAITING)
     ends = RunEvent.objects.filter(run__in=runs, state__in=Run.FINAL).order_by().values_list("run")
-    ended = dict(ends.annotate(last=Max(EpochSeconds("time"))))
+    ended = dict(ends.annotate(last=Max("time")))
     seconds: dict[str, list[float]] = {}
-    for pk, name, created in runs.annotate(submitted=EpochSeconds("created")).values_list("pk", "queue", "submitted"):
-        seconds.setdefault(name, []).append(now.timestamp() - ended.get(pk, created))
+    for pk, name, created in runs.values_list("pk", "queue", "created"):
+        seconds.setdefault(name, []).append((now - ended.get(pk, created)).total_seconds())
     return {name: ages(seconds[name]) for name in sorted(seconds)}
 
 
 def start_delays(now: datetime) -> dict[str, float]:
     """Return how long the runs that started in the period had waited since their submission."""
     runs = measured().filter(started__gte=now - PERIOD)
-    return ages(list(runs.values_list(EpochSeconds("started") - EpochSeconds("created"), flat=True)))
+    times = runs.values_list("created", "started")
+    return ages([(started - created).total_seconds() for created, started in times if started])
 
 
 def outcomes(now: datetime) -> dict[str, Any]:
