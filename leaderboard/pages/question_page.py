@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from django import forms
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -46,31 +45,6 @@ from probing.probes.probe import VERSION_TAGS
 
 MODELS_EACH_PAGE = 10
 NUMBER = re.compile("[0-9]{1,18}")  # of a run
-EVERY, NONE = "right", "wrong"
-SHARES = {EVERY: 1, NONE: 0}  # of the wordings in which a run is right
-
-
-class AnswersForm(forms.Form):
-    """Filters over the models that answered a question."""
-
-    model = forms.CharField(required=False, max_length=100, label="Model")
-
-    def __init__(self, data: Any, judged: bool, right: str) -> None:
-        super().__init__(data, label_suffix="")
-        every, none = f"{right} in every wording", f"{right} in none"
-        choices = [("", "all"), (EVERY, every), (NONE, none)]
-        if judged:
-            self.fields["outcome"] = forms.ChoiceField(required=False, label="Answers", choices=choices)
-        self.full_clean()
-
-    def passing(self, outcomes: QuestionOutcomes) -> list[int]:
-        """Return the numbers of the runs that a reader chose, those that are right in most wordings first."""
-        part, share = self.cleaned_data.get("model", "").casefold(), SHARES.get(self.cleaned_data.get("outcome", ""))
-        return [
-            run
-            for run in outcomes.by_share()
-            if part in outcomes.models[run].casefold() and share in (None, outcomes.share(run))
-        ]
 
 
 def question_view(request: HttpRequest, name: str, question: str) -> HttpResponseBase:
@@ -94,8 +68,7 @@ def _question_page(
     wordings = _wordings(request, benchmark, question, outcomes, sorted(stored))
     templates = [wording["template"] for wording in wordings]
     current = next(wording["template"] for wording in wordings if wording["current"])
-    form = AnswersForm(request.GET, bool(benchmark.correctness.column), words.right)
-    page = page_of([run.pk] if run else form.passing(outcomes), request, size=MODELS_EACH_PAGE)
+    page = page_of([run.pk] if run else outcomes.by_share(), request, size=MODELS_EACH_PAGE)
     answered = run_outcomes(run, question) if run else outcomes
     rows = [answer_row(one, question, templates, answered.of(one.pk)) for one in read_runs(list(page))]
     judged = any(row["counted"] for row in rows)
@@ -111,7 +84,6 @@ def _question_page(
     context = {
         **{table: of_table for table, (_, of_table) in files.items()},
         **_place(benchmark, question, run),
-        "form": form,
         "answer": answer,
         "prompt": stored.get(current, {}).get("prompt"),
         "wordings": wordings,

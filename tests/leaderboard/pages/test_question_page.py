@@ -316,8 +316,10 @@ def test_ten_models_a_page_are_read_and_no_others(
     assert first.context["page"].paginator.count == 12
 
 
-def test_models_are_filtered_by_name_and_by_outcome(client: Client, answered: Site) -> None:
-    assert [row["model"] for row in csv_rows(client, f"{ADDRESS}?model=SECOND")] == ["org/second"]
-    for outcome, right in (("right", "true"), ("wrong", "false")):
-        for row in csv_rows(client, f"{ADDRESS}?outcome={outcome}"):
-            assert {row["right_0"], row["right_1"]} == {right}
+def test_models_that_are_right_in_most_wordings_come_first(client: Client, small: Benchmark) -> None:
+    for name, skill in (("always-wrong", -100), ("always-right", 100), ("also-wrong", -100)):
+        make.measured(small, make.model(f"org/{name}"), skill=skill)
+    make.restore_figures(small)
+    refresh_standings(small)
+    rows = [(row["model"], row["right"]) for row in csv_rows(client, ADDRESS)]
+    assert rows == [("org/always-right", "2"), ("org/also-wrong", "0"), ("org/always-wrong", "0")]
