@@ -194,6 +194,3 @@ class FormerName(models.Model):
 
     name = models.CharField(max_length=200, unique=True)
     hub_id = models.CharField(max_length=200, help_text="the id of the model's page now")
-
-    def __str__(self) -> str:
-        return f"{self.name}, now {self.hub_id}"

@@ -287,9 +287,6 @@ class Claim(models.Model):
 
     objects = ClaimQuerySet.as_manager()
 
-    def __str__(self) -> str:
-        return f"run {self.run_id}: {self.worker or 'no worker'}"
-
 
 # The table of the parts of runs, and that of the rights of programs elsewhere.
 

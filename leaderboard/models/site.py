@@ -35,6 +35,3 @@ class Submission(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["model_id", "benchmark"])]
-
-    def __str__(self) -> str:
-        return f"{self.model_id} on {self.benchmark}"

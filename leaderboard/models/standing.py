@@ -16,9 +16,6 @@ class ItemSet(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["benchmark", "digest"], name="one_item_set_each")]
 
-    def __str__(self) -> str:
-        return f"{sum(map(len, self.items.values()))} items of {self.benchmark}"
-
 
 class ItemFigures(models.Model):
     """The figures of a run's items in one metric, whose mean the metric is, so that ranking reads no result files."""
@@ -30,9 +27,6 @@ class ItemFigures(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "metric"], name="item_figures_once")]
-
-    def __str__(self) -> str:
-        return f"{self.metric} of the items of {self.run}"
 
 
 def rank_range(best: int, worst: int) -> str:
@@ -65,9 +59,6 @@ class RunRank(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "metric"], name="one_rank_each")]
 
-    def __str__(self) -> str:
-        return f"{self.run}: {self.rank_range or 'no rank'} by {self.metric}"
-
     @property
     def rank_range(self) -> str:
         """The range of its ranks in words; empty without a rank."""
@@ -88,9 +79,6 @@ class RelationOutcomes(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "relation"], name="one_outcomes_each")]
 
-    def __str__(self) -> str:
-        return f"outcomes of {self.run} in {self.relation}"
-
 
 class RelationCounts(models.Model):
     """How many runs answered each question of a relation, and how many rightly, computed when a run finishes."""
@@ -102,6 +90,3 @@ class RelationCounts(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["benchmark", "relation"], name="one_counts_each")]
-
-    def __str__(self) -> str:
-        return f"answers to {self.relation} of {self.benchmark}"
