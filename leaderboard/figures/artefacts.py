@@ -56,7 +56,6 @@ def answering() -> Iterator[None]:
 
 
 def folder(run: Run) -> str:
-    """Return the run's folder within the storage."""
     return f"runs/{run.pk}"
 
 

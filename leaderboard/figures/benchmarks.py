@@ -65,7 +65,6 @@ def usual_plan(benchmark: Benchmark, chosen: Mapping[str, Any]) -> Plan:
 
 
 def plan_of_run(run: Run) -> Plan:
-    """Return the plan of a run that is stored."""
     return plan_of(read(run.benchmark), Settings.from_json(run.settings))
 
 

@@ -47,12 +47,10 @@ class ItemFilter:
 
     @property
     def columns(self) -> list[str]:
-        """The columns that `mask` needs."""
         return [*self._values, *(SEARCHED if self.search else ())]
 
     @property
     def _values(self) -> dict[str, str | int]:
-        """The value that each column must have."""
         return {
             **({} if self.correct is None else {"correct": self.correct}),
             **({"relation": self.relation} if self.relation else {}),
@@ -100,7 +98,6 @@ def opened(run: Run) -> Iterator[IO[bytes]]:
 
 
 def names(run: Run) -> list[str]:
-    """Return the columns of the run's items."""
     with opened(run) as file:
         return list(pq.ParquetFile(file).schema_arrow.names)
 

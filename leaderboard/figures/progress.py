@@ -104,7 +104,6 @@ class WorkedQueue:
     can_finish: bool
 
     def working(self) -> dict[int, Progress]:
-        """Return the progress of the runs that have workers."""
         return {pk: self._with_time_left(pk) for pk in self.held}
 
     def waiting(self, start: int = 0) -> dict[int, float | None]:

@@ -43,7 +43,6 @@ class BenchmarkQuestion:
 
     @property
     def answers(self) -> list[str]:
-        """The right answers."""
         options = self.relation.options_of(self.item)
         return [options[answer] for answer in self.item.answers]
 
@@ -54,12 +53,10 @@ def question_id(relation: Relation, item: Item) -> str:
 
 
 def question_url(benchmark: Benchmark, relation: Relation, item: Item) -> str:
-    """Return the address of a question's page."""
     return reverse("question", args=[benchmark.name, question_id(relation, item)])
 
 
 def questions_url(benchmark: Benchmark, relation: Relation) -> str:
-    """Return the address of the list of a relation's questions."""
     chosen = {tag: relation.tags[tag] for tag in PAIR_TAGS if tag in relation.tags}
     return f"{reverse('questions', args=[benchmark.name])}?{urlencode({'relation': relation.label, **chosen})}"
 
@@ -173,7 +170,6 @@ class QuestionOutcomes:
         return self.outcomes.get(run, ())
 
     def counted(self, template: int) -> list[int]:
-        """Return the outcomes of a template that count."""
         reached = (of_run[template] for of_run in self.outcomes.values() if template < len(of_run))
         return [outcome for outcome in reached if outcome != NOT_COUNTED]
 

@@ -45,7 +45,6 @@ def store_figures(run: Run, rows: pd.DataFrame) -> None:
 
 
 def _item_set(run: Run, index: pd.Index) -> ItemSet:
-    """Return the row with these items."""
     items: dict[str, list[str | int]] = defaultdict(list)
     for relation, item in index.tolist():
         items[relation].append(item)

@@ -65,7 +65,6 @@ def main_part(slices: Iterable[Slice]) -> Slice:
 
 
 def part_of(score: Score) -> Slice:
-    """Return the items that a score is about."""
     return Slice(score.dimension, score.group)
 
 

@@ -41,7 +41,6 @@ class Series:
 
     @property
     def model(self) -> Model:
-        """The model at the largest step."""
         return self.last.model
 
     @property
@@ -105,7 +104,6 @@ class StepScore(NamedTuple):
 
 
 def step_of(run: Run) -> int:
-    """Return the step of a run that has one."""
     return int(run.model.step or 0)
 
 

@@ -141,7 +141,6 @@ def _wait(submission: Submission, checks: Sequence[Check]) -> None:
 
 
 def _failure(error: ProbingError) -> Check:
-    """Return the error that ended the checks as the last one of them."""
     return Check("checks", "failed" if error.permanent else "warning", error.message, error.next_step, error.code)
 
 

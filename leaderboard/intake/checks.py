@@ -123,7 +123,6 @@ class Examination:
 
     @property
     def failed(self) -> Check | None:
-        """The first check that failed."""
         return next((check for check in self.checks if check.state == "failed"), None)
 
     @property
@@ -299,7 +298,6 @@ def weights_format(listing: Listing) -> str:
 
 
 def config_readable(examination: Examination) -> str:
-    """Read the configuration."""
     listing = listing_of(examination)
     gguf = listing.gguf
     examination.config = gguf_config(gguf, listing.commit) if gguf else listing.read_json(CONFIG)
@@ -318,7 +316,6 @@ def architecture_known(examination: Examination) -> str:
 
 
 def kind_known(examination: Examination) -> str:
-    """Find out the model's kind."""
     config = config_of(examination)
     examination.kind = "causal" if listing_of(examination).gguf else probed_kind(config)
     _refuse_chosen_pll(examination, examination.kind)
@@ -388,7 +385,6 @@ def adapter_bytes(examination: Examination) -> int:
 
 
 def weights_intact(examination: Examination) -> str:
-    """Read the headers of the weights."""
     listing = listing_of(examination)
     if listing.gguf:
         parameters = config_of(examination)["parameters"]

@@ -74,7 +74,7 @@ def download_adapter(listing: Listing) -> Path:
 
 
 def local_ids() -> list[str]:
-    """Return the ids of the local models."""
+    """A folder with a config or a GGUF file is a model."""
     folders = settings.MODELS.glob("*/*")
     return sorted(f"{f.parent.name}/{f.name}" for f in folders if (f / "config.json").exists() or any(f.glob("*.gguf")))
 

@@ -25,7 +25,6 @@ def rule() -> str:
 
 
 def by_size(weights: WeightSummary) -> DType:
-    """Return the number format that the site chooses for these weights."""
     return dtype_by_size(weights.parameters, weights.dtype)
 
 

@@ -50,7 +50,6 @@ def rq_queue(name: str) -> Queue:
 
 
 def reachable() -> bool:
-    """Return whether Redis answers."""
     try:
         return bool(connection().ping())
     except RedisError:

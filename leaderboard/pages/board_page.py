@@ -122,7 +122,6 @@ def _printed() -> Iterator[dict[str, Any]]:
 
 
 def _runs() -> pd.DataFrame:
-    """Return all finished runs with the columns of `COLUMNS`."""
     finished = Run.objects.filter(state=Run.State.FINISHED).annotate(settings_text=Cast("settings", TextField()))
     rows = finished.values_list(*(field for _, field in COLUMNS.values()))
     return pd.DataFrame(list(rows), columns=list(COLUMNS), dtype=object)

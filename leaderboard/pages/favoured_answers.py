@@ -129,7 +129,6 @@ def _relations(
 
 
 def _options(request: HttpRequest, run: Run, relation: str, relation_words: str) -> Row:
-    """Return the table of one relation's options, and its chart."""
     stored = _rows(run, relation)
     options = _named(answer_bias(stored).sort_values("bias", ascending=False), run, stored)
     has_generic = bool(options["generic"].notna().any())

@@ -293,7 +293,6 @@ def _given(run: Run, question: BenchmarkQuestion, template: int, row: Row | None
 
 
 def shorten(text: str, length: int) -> str:
-    """Return the beginning of a text that is longer."""
     return text if len(text) <= length else f"{text[:length]}…"
 
 

@@ -15,7 +15,6 @@ def finished_run(pk: int) -> Run:
 
 @require_safe
 def script_view(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Send the script that repeats a run."""
     return _text_file(reproduction.script_file(finished_run(pk)), "reproduce.sh", "text/x-shellscript")
 
 
@@ -47,7 +46,6 @@ def evaluation_view(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 @require_safe
 def evaluation_samples_view(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Send the answers of a run as the samples of its record."""
     run = finished_run(pk)
     if not every_eval_ever.has_samples(run):
         raise Http404(f"Run {pk} has no stored answers that are right or wrong.")

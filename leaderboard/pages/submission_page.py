@@ -119,7 +119,6 @@ def outcomes_together(submission: Submission) -> "list[Outcome]":
 
 
 def sent_together(submission: Submission) -> list[Submission]:
-    """Return the submissions that were sent together with this one, in their order."""
     if not submission.group:
         return [submission]
     together = Submission.objects.filter(group=submission.group).select_related("benchmark", "run__model")
@@ -158,7 +157,6 @@ class Outcome:
 
     @property
     def open(self) -> bool:
-        """Tell whether the submission or its run has not ended."""
         return self.submission.state in PENDING or self.open_run
 
     @property
@@ -174,7 +172,6 @@ class Outcome:
 
     @property
     def others(self) -> list[dict[str, str]]:
-        """The other checks that were made."""
         return [check for check in self.submission.checks if check["state"] != "skipped" and check is not self.fault]
 
     @property
@@ -194,5 +191,4 @@ class Outcome:
 
     @property
     def run_state(self) -> dict[str, Any]:
-        """What there is to say of a run that has not ended."""
         return state_in_detail(self.submission.run) if self.submission.run and self.open_run else {}

@@ -159,7 +159,6 @@ class SubmitForm(forms.Form):
         return bool(self["revisions"].value())
 
     def benchmarks(self) -> list[Benchmark]:
-        """Return the ticked benchmarks, in the order of the form."""
         return [row for name, row in self.offered.items() if name in self.cleaned_data["benchmark"]]
 
     def revisions_named(self) -> list[str]:

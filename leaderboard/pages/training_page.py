@@ -228,7 +228,7 @@ def read_training(hub_id: str, query: QueryDict) -> Training | None:
 
 
 def _most_changed_first(groups: Mapping[str, Sequence[StepScore]]) -> dict[str, Sequence[StepScore]]:
-    """Return the groups with several points."""
+    """Leave out groups with a single point, which cannot have changed."""
     several = {group: points for group, points in groups.items() if len(points) > 1}
     return dict(sorted(several.items(), key=lambda entry: -abs(entry[1][-1].value - entry[1][0].value)))
 

@@ -16,5 +16,4 @@ PAGES: dict[str, ProbePages] = {
 
 
 def pages_of(benchmark: Benchmark) -> ProbePages:
-    """Return the pages' description of a benchmark's probe."""
     return PAGES.get(benchmark.probe, ProbePages())

@@ -19,7 +19,6 @@ ITEM_COLUMNS = ItemColumns(("subject", "statement", "answer_label", "prediction_
 
 
 def run_answer(item: ItemRow) -> RunAnswer:
-    """Return everything that is stored of the answer to a question."""
     return stored_answer([facts_table(item, ITEM_COLUMNS)])
 
 

@@ -231,7 +231,6 @@ def shares_of(scores: Sequence[float]) -> list[float]:
 
 
 def stored_answer(tables: Sequence[Mapping[str, Any]], context: Mapping[str, Any] | None = None) -> RunAnswer:
-    """Return an answer of which everything that is stored is shown."""
     return {"template": "parts/answer_facts.html", "context": context or {}, "tables": tables}
 
 

@@ -263,7 +263,6 @@ def rank_titles(first: str) -> list[tuple[str, str]]:
 
 
 def run_answer(item: ItemRow) -> RunAnswer:
-    """Return everything that is stored of a statement."""
     return stored_answer([facts_table(item, ITEM_COLUMNS)])
 
 

@@ -134,7 +134,6 @@ class ProbePages:
 
     @property
     def offers_options(self) -> bool:
-        """Whether there are options to choose from."""
         return self.question_form not in (ONE_ANSWER, FREE_TEXT)
 
     def metrics_beside(self, benchmark: Benchmark) -> list[str]:
@@ -142,7 +141,6 @@ class ProbePages:
         return [metric for metric in self.secondary_metrics if metric != benchmark.main_metric]
 
     def metric_label(self, metric: str) -> str:
-        """Return the title of a metric."""
         return self.metric_labels.get(metric) or labels.metric(metric)
 
     def option_label(self, option: str) -> str:

@@ -94,7 +94,6 @@ def wording_names(relations: Sequence[Relation]) -> Names:
 
 
 def tag_text(name: str, value: TagValue) -> str:
-    """Return a tag's value in words."""
     values = [value] if isinstance(value, str) else list(value)
     if name == "culture_pair":
         return ", ".join(map(pair_title, values))

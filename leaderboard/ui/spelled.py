@@ -60,7 +60,6 @@ def approximate_time(time: timedelta) -> str:
 
 
 def signed(value: float | None) -> str:
-    """Write a difference with its sign."""
     return NO_VALUE if value is None else with_minus(f"{value:+.3f}")
 
 

@@ -41,7 +41,6 @@ def json_lines(rows: Iterable[object], name: str) -> StreamingHttpResponse:
 
 
 def wants_file(request: HttpRequest) -> bool:
-    """Tell whether a request asks for a table as CSV or as JSON."""
     return request.GET.get("format") in TABLE_FORMATS
 
 

@@ -42,11 +42,9 @@ class PairInLanguage:
 
     @property
     def tags(self) -> dict[str, str]:
-        """The tags of its items."""
         return dict(zip(CROSSED.get(self.part.dimension, (self.part.dimension,)), split_group(*self.part), strict=True))
 
     def has(self, relation: Relation) -> bool:
-        """Tell whether the items of a relation are of this part."""
         return all(relation.tags.get(tag) == value for tag, value in self.tags.items())
 
     @property

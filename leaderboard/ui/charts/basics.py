@@ -50,11 +50,9 @@ class Plot:
     layout: dict[str, Any]
 
     def add_vline(self, x: float, line: dict[str, Any]) -> None:
-        """Add a line over the whole height at `x`."""
         self._add_shape({"xref": "x", "x0": x, "x1": x, "yref": "y domain", "y0": 0, "y1": 1}, line=line)
 
     def add_hline(self, y: float, line: dict[str, Any]) -> None:
-        """Add a line over the whole width at `y`."""
         self._add_shape({"xref": "x domain", "x0": 0, "x1": 1, "yref": "y", "y0": y, "y1": y}, line=line)
 
     def update_layout(self, **changes: Any) -> None:
@@ -81,7 +79,6 @@ class Chart:
 
     @property
     def height(self) -> int:
-        """The figure's height in pixels."""
         return int(self.figure.layout["height"])
 
     @property
