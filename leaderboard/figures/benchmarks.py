@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -20,7 +19,6 @@ from probing.analysis.specificity_metrics import RARER
 from probing.baselines import baseline_scores, rarer_scores
 from probing.benchmark import Benchmark as Content
 from probing.catalog import CATALOG
-from probing.curation.graph_samples import sample_graph
 from probing.errors import BadInput, ProbingError
 from probing.files.folders import new_folder
 from probing.formats import FORMATS, read_version
@@ -219,23 +217,6 @@ def _copy_file(file: Path, source: Path, new: Path) -> None:
     shared = next(folder for folder in source.parents if file.is_relative_to(folder))
     (new / file.relative_to(shared)).parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(file, new / file.relative_to(shared))
-
-
-# Samples of knowledge graphs: each is a version of its benchmark, with its own sentences.
-
-
-GRAPH_FORMAT = "knowledge_graph"
-
-
-def install_sample(graph: Path, slug: str = "", title: str = "", **choices: Any) -> tuple[Benchmark, bool]:
-    """Draw a sample from the folder of a graph and import it, as `benchmarks.install` does; it becomes current.
-
-    `choices`: arguments of `probing.sample_graph`.
-    """
-    slug = slug or graph.resolve().name.lower()
-    with TemporaryDirectory() as folder:
-        sample = sample_graph(graph, Path(folder) / "sample", **choices)
-        return install(GRAPH_FORMAT, sample, slug, title)
 
 
 # What is reached without a model. Chance is what guessing reaches; the other baselines use how often answers are right

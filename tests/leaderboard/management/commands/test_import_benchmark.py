@@ -1,6 +1,5 @@
 """manage.py import_benchmark, download_benchmark and load_published: what they print, import and refuse."""
 
-import json
 import re
 from pathlib import Path
 
@@ -8,13 +7,11 @@ import pytest
 from django.core.management import CommandError
 
 import probing
-from leaderboard.figures import benchmarks
 from leaderboard.management.commands import download_benchmark
 from leaderboard.models import Benchmark, Model, Printed
 from leaderboard.models.printed import printed_rows
 from probing.errors import SourceUnavailable
 from tests.conftest import BearFolder
-from tests.fakes import ShoutingCorrector
 from tests.leaderboard.management.commands.output import output_of
 
 pytestmark = pytest.mark.django_db
@@ -87,37 +84,13 @@ def test_a_new_version_is_imported_for_all_probes(bear_folder: BearFolder) -> No
     assert {row.version for row in current} & {old} == set()
 
 
-def test_the_sampling_plan_of_a_graph_is_chosen_when_it_is_imported() -> None:
-    graph, few = str(FIXTURES / "graph"), ("--samples", "10", "--repetitions", "2")
-    output_of("import_benchmark", "knowledge_graph", graph)
-    output_of("import_benchmark", "knowledge_graph", graph, *few, "--resampled", "1", "--within-category")
+def test_another_sample_of_a_graph_is_another_version(tmp_path: Path) -> None:
+    few = probing.sample_graph(FIXTURES / "graph", tmp_path / "few", samples=10)
+    for folder in (FIXTURES / "graph", few):
+        output_of("import_benchmark", "knowledge_graph", str(folder), "--slug", "graph")
     first, sample = Benchmark.objects.filter(slug="graph").order_by("created")
     assert (first.current, sample.current) == (False, True)
     assert first.version != sample.version
-    assert (
-        "1 of 3 parts within their categories were drawn again at random, with seed 0"
-        in benchmarks.read(sample).notes[-1]
-    )
-
-
-def test_phrasings_of_ones_own_are_all_asked(tmp_path: Path) -> None:
-    graph, own = FIXTURES / "graph", tmp_path / "own.json"
-    relations = json.loads((graph / "relation_mapping.json").read_text())
-    own.write_text(json.dumps({relation: ["{HEAD}: {TAIL}", "{TAIL}, {HEAD}"] for relation in relations}))
-    options = ("--phrasings", str(own), "--samples", "10", "--slug", "own")
-    assert "Plan: wordings 1 and 2" in output_of("import_benchmark", "knowledge_graph", str(graph), *options)
-
-
-def test_a_corrector_is_named_by_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probing, "Corrector", ShoutingCorrector, raising=False)
-    options = ("--samples", "5", "--correct", "loud")
-    output_of("import_benchmark", "knowledge_graph", str(FIXTURES / "graph"), *options)
-    assert ShoutingCorrector.remark in benchmarks.read(Benchmark.objects.get()).notes
-
-
-def test_no_sample_is_drawn_of_another_format(bear_folder: BearFolder) -> None:
-    with pytest.raises(CommandError, match=r"No statements are drawn from bear\. Leave out --samples"):
-        output_of("import_benchmark", "bear", str(bear_folder.write()), "--samples", "10")
 
 
 def test_download_benchmark_names_what_there_is() -> None:
