@@ -49,7 +49,6 @@ class GivenSettings(TypedDict, total=False):
     generic_subjects: str
     instruction: Literal[0, 1, 2, 3, 4, 5]
     k: int
-    may_decline: bool
     objects: str
     pair: str
     prompting: Literal["vanilla", "few-shot", "shared-few-shot", "cascade"]

@@ -13,7 +13,6 @@ from leaderboard.probes.ranking import PAGES as RANKING
 from leaderboard.probes.ranking import comparison_parts
 from leaderboard.probes.wording import FREE_TEXT
 from probing.analysis.breakdowns import ALL
-from probing.analysis.responses import DECLINED
 
 ITEM_COLUMNS = ItemColumns(("subject", "statement", "answer_label", "prediction_label", "correct"))
 
@@ -33,7 +32,6 @@ def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage
 
 PAGES = replace(
     RANKING,
-    metric_labels={**RANKING.metric_labels, DECLINED: "Declined"},
     topic="Facts",
     asked_by="questions, answered in writing",
     option_labels={
@@ -41,7 +39,6 @@ PAGES = replace(
         "questions": "Questions of",
         "chat": "Use the chat template",
         "tokens": "Tokens to write",
-        "may_decline": "May decline to answer",
     },
     item_columns=ITEM_COLUMNS,
     run_answer=run_answer,

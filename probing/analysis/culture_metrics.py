@@ -27,7 +27,6 @@ import pandas as pd
 from probing.analysis.accuracy import ScoreRow, chance, proportion, tidy
 from probing.analysis.breakdowns import ALL, BY_CULTURE, BY_LANGUAGE, CULTURE, OVERALL, with_crossed
 from probing.analysis.intervals import group_means, recovered
-from probing.analysis.responses import DECLINED, declined
 from probing.analysis.verdicts import p_of_interval
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput
@@ -70,18 +69,11 @@ def ranking_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFram
 
 
 def answering_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
-    """Return the shares of right responses by three rules in all groups, and of those that decline.
-
-    Gaps between cultures are those of the first rule.
-    """
-    declining = declined(rows, rows["correct_normalised"])
+    """Return the shares of right responses by three rules in all groups; gaps go by the first rule."""
     tables = [
         table
         for dimension in (OVERALL, "relation", *dimensions)
-        for table in [
-            *_right_shares(rows, ANSWERING_METRICS, dimension),
-            proportion(rows, DECLINED, declining, dimension),
-        ]
+        for table in _right_shares(rows, ANSWERING_METRICS, dimension)
     ]
     if has_cultures(rows):
         tables += _by_culture(with_crossed(rows, BY_CULTURE), ANSWERING_METRICS)

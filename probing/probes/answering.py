@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import pandas as pd
 
 from probing.analysis.culture_metrics import answering_scores
-from probing.analysis.responses import LEAVE, contains, names_word, normalised_text
+from probing.analysis.responses import contains, names_word, normalised_text
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput, TooLong
 from probing.formats.dlama import pair_named
@@ -66,7 +66,6 @@ class Answering(Probe):
     questions: Literal["benchmark", "paper"] = option(
         "benchmark", "those of the benchmark, or the seven of DLAMA's paper in English and Arabic", chooses_items=True
     )
-    may_decline: bool = option(False, "say behind each question that the model may answer: I don't know")
     chat: bool = option(True, "ask through the model's chat template")
     tokens: int = option(40, "how many tokens the model may write")
 
@@ -81,8 +80,6 @@ class Answering(Probe):
     def why_not(self, relation: Relation) -> str:
         """Refuse relations without a question; not every relation has one in every language (methods 4.6)."""
         language = str(relation.tags.get("language", ""))
-        if self.may_decline and (language or "en") not in LEAVE:
-            return f"no words for declining in {language}"
         if self.question(relation)[0] or "fact_type" in relation.tags or self._asks_statements(relation):
             return ""
         return f"no question in {language or 'any language'}"
@@ -125,12 +122,10 @@ class Answering(Probe):
             return {"relation": relation.label, "template": template} | columns | prompt_cells(written.prompt)
 
         questions, system = self._questions(relation, template)
-        leave = f"\n{LEAVE[str(relation.tags.get('language', 'en'))]}" if self.may_decline else ""
-        texts = [f"{question}{leave}" for question, _ in questions]
-        prompts = [f"{text}\nAnswer:" for text in texts] if continued else texts
+        prompts = [f"{question}\nAnswer:" if continued else question for question, _ in questions]
         responses = model.generate(prompts, self.tokens, chat=self.chat, system=system)
-        for item, text, (_, names), response in zip(relation.items, texts, questions, responses, strict=False):
-            yield unless_too_long(row, item, text, names, response)
+        for item, (question, names), response in zip(relation.items, questions, responses, strict=False):
+            yield unless_too_long(row, item, question, names, response)
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})

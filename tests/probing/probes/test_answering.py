@@ -143,18 +143,6 @@ def test_no_tokens_at_all_are_refused() -> None:
         Answering(tokens=0)
 
 
-def test_leave_to_decline_stands_behind_each_question_in_its_language(pairs: Benchmark) -> None:
-    relation, model = pairs.relations[0], Says(response="I don't know.")
-    probe = Answering(may_decline=True)
-    rows = probe.frame([*probe.rows(model, relation, 0, Settings())])
-    expected = "What do people of Egypt speak?\nIf you do not know the answer, say: I don't know."
-    assert model.requests[0][0] == rows["statement"][0] == expected
-    scores = probe.scores(rows).set_index(["metric", "group"])["value"]
-    assert scores["declined", "all"] == 1
-    japanese = replace(relation, tags={**relation.tags, "language": "ja"})
-    assert probe.why_not(japanese) == "no words for declining in ja"
-
-
 def test_statements_of_a_benchmark_without_questions_are_asked_in_each_wording(benchmark: Benchmark) -> None:
     relation, model = benchmark["P30"], Says()
     rows = list(Answering().rows(model, relation, 0, Settings()))
