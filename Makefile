@@ -104,10 +104,8 @@ lock: install  ## resolve the lock files again (UPGRADE=1: newest versions that 
 bench: install  ## compare the speed with its peers', and pages with a bare view
 	$(BIN)/python -m speed
 	$(BIN)/python -m speed.pages
-	$(BIN)/python -m speed.sample_files
 	$(BIN)/python -m speed.host
 	$(BIN)/python -m speed.start
-	$(BIN)/python -m speed.roofline
 
 screenshots: install browser  ## take pictures of all pages in all looks, of random models (OUT=folder FULL=1: whole pages)
 	$(BIN)/python -m tests.tools.pictures $(if $(OUT),--out $(OUT)) $(if $(FULL),--full)

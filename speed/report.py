@@ -90,21 +90,6 @@ def ratios_table(results: Mapping[str, Any]) -> str:
     return markdown(("work", "against", *OWN_NAMES.values()), rows)
 
 
-def hybrid_table(results: Mapping[str, Any]) -> str:
-    """Return how many times faster than lm-evaluation-harness recurrent and hybrid networks are scored."""
-    rows = []
-    for name, comparison in results["comparisons"].items():
-        (ratio,) = comparison["ratios"]
-        distinct = f"{comparison['distinct_prefixes']:,}"
-        positions = (f"{row['positions']:,}" for row in comparison["systems"])
-        times = (in_bold(ratio["times"][kind], ".1f") for kind in ("processor", "clock"))
-        size = f"{comparison['parameters'] / 1e6:,.0f} M"
-        rows.append((name, size, distinct, *positions, *times, f"≥ {ratio['required']:g}"))
-    peer = results["comparisons"][name]["systems"][1]["system"]
-    columns = ("network", "parameters", "distinct prefixes", "positions", f"positions of {peer}")
-    return markdown((*columns, "by processor time", "by the clock", "must be"), rows)
-
-
 def _system(row: Mapping[str, Any]) -> str:
     if row["own"]:
         return OWN_NAMES[row["system"]]
@@ -137,7 +122,6 @@ def in_bold(values: Sequence[float], form: str) -> str:
 # The file of its results, and what writes it.
 TABLES: dict[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
     "ratios": ("peers", ratios_table),
-    "hybrid": ("hybrid", hybrid_table),
 }
 
 if __name__ == "__main__":

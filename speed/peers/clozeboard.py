@@ -32,7 +32,7 @@ def _load(job: Job, decide: int) -> Clozeboard:
 
 
 SYSTEMS = (
-    System("full", "clozeboard", ("causal", "masked", "gpu", "hybrid"), lambda job: _load(job, 0), own=True),
+    System("full", "clozeboard", ("causal", "masked", "gpu"), lambda job: _load(job, 0), own=True),
     System("decide", "clozeboard", ("causal", "masked", "gpu"), lambda job: _load(job, 1), own=True),
 )
 

@@ -39,11 +39,10 @@ SYSTEMS = (
     System(
         "lm-evaluation-harness",
         "lm_eval",
-        ("causal", "completions", "hybrid"),
+        ("causal", "completions"),
         _hf,
         batch_sizes=(8, 16, 32, 64),
         required={
-            ("hybrid", "full"): 2.0,
             ("causal", "full"): 4.5,
             ("causal", "decide"): 14.0,
             ("causal", "harness model"): 2.0,

@@ -8,7 +8,6 @@ import pytest
 from speed.report import (
     DOCUMENT,
     TABLES,
-    hybrid_table,
     ratios_table,
     report,
     with_table,
@@ -60,13 +59,6 @@ def results() -> dict[str, Any]:
         "comparisons": {"causal": compared},
         "fewest_positions": {"causal": {"real": 400, "distinct": 100}},
     }
-
-
-def test_hybrid_networks_have_their_positions_and_ratios(results: dict[str, Any]) -> None:
-    compared = results["comparisons"]["causal"]
-    compared = compared | {"ratios": compared["ratios"][:1], "parameters": 123_400_000, "distinct_prefixes": 100}
-    (*_, row) = hybrid_table({"comparisons": {"Granite": compared}}).splitlines()
-    assert row == "| Granite | 123 M | 100 | 110 | 1,100 | 4.0, **5.0**, 6.0 | 7.0, **8.0**, 9.0 | ≥ 4.5 |"
 
 
 def test_every_round_is_shown_with_the_median_in_bold(results: dict[str, Any]) -> None:
