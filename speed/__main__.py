@@ -22,7 +22,7 @@ from speed.machine import describe
 from speed.networks import LoadedNetwork, NetworkKind, load_network, write_folder, write_gguf
 from speed.peers.protocol import Item, Job
 from speed.report import report
-from speed.stored_results import core_digest, store, stored
+from speed.stored_results import store, stored
 from speed.work import completions, facts, statements, workload
 
 PACKAGES = ("torch", "transformers")
@@ -64,13 +64,11 @@ def _measure(kinds: Sequence[NetworkKind], quick: bool, earlier: Mapping[str, An
     results: dict[str, Any] = {
         "machine": describe(),
         "versions": {name: version(name) for name in PACKAGES},
-        "scoring_core": dict.fromkeys(earlier.get("work", {}), "") | earlier.get("scoring_core", {}),
         **{name: earlier.get(name, {}) for name in ("work", "comparisons", "fewest_positions")},
     }
     for kind in kinds:
         items = 1 if quick else ITEMS[kind]
         loaded, work = load_network(kind), workload(items)
-        results["scoring_core"][kind] = core_digest()
         results["work"][kind] = _description(loaded, work, items)
         results["comparisons"] |= _comparisons(loaded, work, quick)
         real, distinct = fewest_positions(loaded, work)

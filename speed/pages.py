@@ -213,7 +213,7 @@ def report(site: Site, some: Sequence[str] = ()) -> int:
     print(f"\n{download.line}\n\nPeak memory of the web process: {peak / MB:.0f} MB; before {before / MB:.0f} MB.")
     memory = {"before": before, "peak": peak}
     results = {"memory": memory, "pages": [asdict(page) for page in pages], "download": asdict(download)}
-    store("pages", results, of_core=False)
+    store("pages", results)
     return exit_code([*(miss for page in pages for miss in page.misses), *download.misses, *memory_misses(peak)])
 
 

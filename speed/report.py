@@ -1,7 +1,7 @@
 """The tables of `speed/results/`: `python -m speed.report`.
 
 The command writes them into the document, between the comments that name them, or a sentence where their results are
-not there, and prints which results are older than the scoring core. What `python -m speed` prints is written here, too.
+not there. What `python -m speed` prints is written here, too.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from speed.stored_results import CHECKOUT, older_than_the_core, stored
+from speed.stored_results import CHECKOUT, stored
 
 DOCUMENT = CHECKOUT / "docs" / "performance.md"
 NO_RESULTS = "Results are not stored yet."
@@ -24,8 +24,6 @@ WORK = {
 
 def main() -> None:
     DOCUMENT.write_text(with_tables(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
-    if older := older_than_the_core():
-        print(f"Not measured with the scoring core as it stands: {', '.join(older)}.")
 
 
 def with_tables(text: str) -> str:
