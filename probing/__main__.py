@@ -54,6 +54,7 @@ GONE_FLAGS = {
     ("compare", "--unified"): "paper s-test --models",
     ("compare", "--bias"): "paper bear --figure 4",
     ("curate", "popularity"): "rescore --tags FILE",
+    ("paper", "--dry-run"): "run MODEL --dry-run",
 }
 
 # Commands that are gone, and what takes the place of each, with {} for the name of this program.

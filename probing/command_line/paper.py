@@ -11,7 +11,7 @@ from probing.errors import BadInput, Incomplete
 from probing.files.folders import new_file
 from probing.papers.declarations import NAMES, Exhibit, Paper, differences_of_source, read_paper
 from probing.papers.exhibits import CHARTS, TEXTS, all_figures, as_latex, paper_table, remarks
-from probing.papers.paper_runs import Choices, MeasuredExhibit, asks, forecasts, measure, needs
+from probing.papers.paper_runs import Choices, MeasuredExhibit, asks, measure, needs
 
 KINDS = ("table", "figure", "section")
 
@@ -20,7 +20,6 @@ def add_paper(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paper", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
     add("--list", action="store_true", help="list the paper's tables and figures, and what each needs; measure nothing")
-    add("--dry-run", action="store_true", help="tell how long the models will take on this machine; measure nothing")
     for kind in KINDS:
         add(f"--{kind}", action="append", default=[], metavar="N", help=f"only this {kind}; may be repeated")
     add("--models", nargs="+", default=[], metavar="MODEL", help="measure these in place of the paper's models")
@@ -52,10 +51,6 @@ def print_paper(arguments: argparse.Namespace) -> None:
             print_lines(f"{exhibit.number} ({exhibit.flag}): {exhibit.caption}", needs(exhibit))
         return
     choices = _choices(arguments)
-    if arguments.dry_run:
-        for exhibit in exhibits:
-            print_lines(f"{exhibit.number}: {exhibit.caption}", list(forecasts(exhibit, choices)))
-        return
     problems: list[str] = []
     for exhibit in exhibits:
         measurement = measure(exhibit, choices)

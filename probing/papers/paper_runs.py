@@ -6,7 +6,6 @@ All runs are those of `probing.study`, below one folder for a paper, so that tab
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -14,14 +13,12 @@ import probing
 from probing.benchmark import Benchmark
 from probing.catalog import CATALOG, benchmarks_folder, download, known_benchmark, open_benchmark
 from probing.curation.graph_samples import sample_graph
-from probing.dry_run import forecast_prepared
 from probing.errors import BadInput, ProbingError
 from probing.papers.declarations import KEY, Exhibit, Way, models_of, printed_figures, sizes, step_name
 from probing.papers.exhibits import MEASURED, beside
 from probing.papers.measures import OF_BENCHMARKS, ExhibitRuns, measured_scores
 from probing.plan import plan
 from probing.results.result import Result
-from probing.studies.study import planned_runs, study_arguments
 from probing.studies.study_results import Study
 
 Key = tuple[str, str]  # a model and the name of a way
@@ -91,20 +88,6 @@ def asks(exhibit: Exhibit) -> bool:
     return bool(exhibit.measure) and exhibit.measure not in OF_BENCHMARKS
 
 
-def forecasts(exhibit: Exhibit, choices: Choices) -> Iterator[str]:
-    """Yield how long each model will take with each way, by trying it for some seconds; nothing is stored."""
-    benchmarks, problems = _benchmarks(exhibit, choices)
-    yield from problems
-    for models, ways in _studies(exhibit, choices, list(benchmarks)):
-        chosen_benchmarks = _with_ways({way: benchmarks[way] for way in ways}, choices)
-        arguments = study_arguments(models, chosen_benchmarks, None, {"device": choices.device})
-        for pair, run in planned_runs(arguments, choices.out).items():
-            try:
-                yield f"{pair}: {forecast_prepared(run)}"
-            except (ProbingError, OSError) as error:
-                yield f"{pair}: {error}"
-
-
 def _benchmarks(exhibit: Exhibit, choices: Choices) -> tuple[dict[Way, Benchmark], list[str]]:
     """Return the benchmark of each way, and why some have none."""
     benchmarks, problems = {}, []
@@ -167,17 +150,13 @@ def _studies(exhibit: Exhibit, choices: Choices, ways: Sequence[Way]) -> list[tu
 
 
 def _study(models: list[str], benchmarks: Mapping[Way, Benchmark], choices: Choices) -> Study:
-    out, chosen_benchmarks = _below(choices, "runs"), _with_ways(benchmarks, choices)
-    return probing.study(models, chosen_benchmarks, out=out, device=choices.device, progress=choices.progress)
-
-
-def _with_ways(benchmarks: Mapping[Way, Benchmark], choices: Choices) -> list[dict[str, Any]]:
-    """Return the ways as benchmarks of a study."""
     sample = {"sample": choices.sample} if choices.sample else {}
-    return [
+    with_ways = [
         {"benchmark": benchmark, "name": way.name, **({} if way.sampling else sample), **way.settings}
         for way, benchmark in benchmarks.items()
     ]
+    out = _below(choices, "runs")
+    return probing.study(models, with_ways, out=out, device=choices.device, progress=choices.progress)
 
 
 def _of_exhibit(measured: pd.DataFrame, exhibit: Exhibit, runs: ExhibitRuns) -> pd.DataFrame:
@@ -217,4 +196,3 @@ def _models_needed(exhibit: Exhibit) -> Iterator[str]:
     models = {model: known.get(model) for way in exhibit.ways for model in models_of(exhibit, way)}
     named = [f"{model} ({size / 1e9:.2f} B)" if size else model for model, size in models.items()]
     yield f"models: {', '.join(named) or 'yours, as --models MODEL'}"
-    yield f"time: {exhibit.flag} --dry-run tries each model for some seconds and tells how long it will take here"

@@ -181,6 +181,7 @@ def test_ctrl_c_is_code_130_and_says_that_the_run_goes_on(
         ("compare", "--unified", "paper s-test --models"),
         ("compare", "--bias=P30", "paper bear --figure 4"),
         ("curate", "popularity", "rescore --tags FILE"),
+        ("paper", "--dry-run", "run MODEL --dry-run"),
     ],
 )
 def test_a_flag_that_is_gone_is_refused_with_what_takes_its_place(

@@ -17,7 +17,6 @@ def test_the_list_names_every_exhibit_and_what_it_needs(name: str, capsys: pytes
     assert "(--table " in shown
     assert "data: " in shown
     assert "models: " in shown
-    assert "--dry-run tries each model" in shown
     listed = {exhibit.partition("\n")[0] for exhibit in shown.split("\n\n")[1:] if "\n" in exhibit}
     assert {f"{one.number} ({one.flag}): {one.caption}" for one in read_paper(name).exhibits} == listed
 
@@ -45,15 +44,6 @@ def test_a_table_is_printed_and_written_in_three_forms_and_not_measured_again(
     written = record.stat().st_mtime_ns
     assert main(words) == 0
     assert record.stat().st_mtime_ns == written
-
-
-def test_a_dry_run_tells_how_long_it_will_take_and_writes_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    model, out = build_bert(tmp_path / "tiny"), tmp_path / "out"
-    words = ["--table", "3", "--models", str(model), "--sample", "1", "--out", str(out), "--dry-run"]
-    assert "tiny on sentences: 23 rows, about " in printed_by(capsys, "paper", "geography", *words)
-    assert not out.exists()
 
 
 def test_what_cannot_be_had_is_told_beside_the_printed_figures(
