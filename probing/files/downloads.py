@@ -5,7 +5,6 @@ file, that of the first download is kept and compared with.
 """
 
 import hashlib
-import io
 import json
 import os
 import shutil
@@ -15,6 +14,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 from typing import IO, Any
@@ -35,19 +35,17 @@ def fetch_archive(address: str, paths: Sequence[str], folder: Path, by_hand: str
 
     `by_hand`: the next step for people if the network fails.
     """
-    with _answer(address, folder, by_hand) as answer:
-        if address.endswith(".zip"):
-            with TemporaryFile(dir=folder) as copy:  # the contents of a .zip are listed at its end
-                _copy(answer, copy)
-                unpack_zip(copy, paths, folder)
-        else:
-            unpack(readable(answer), paths, folder)
+    unpacked = unpack_zip if address.endswith(".zip") else unpack
+    with _answer(address, folder, by_hand) as answer, TemporaryFile(dir=folder) as copy:
+        _copy(answer, copy, LARGEST_ARCHIVE)
+        copy.seek(0)
+        unpacked(copy, paths, folder)
 
 
 def fetch_file(address: str, folder: Path, by_hand: str) -> None:
     """Download the file at `address` into the folder, under the last part of its address."""
     with _answer(address, folder, by_hand) as answer, (folder / PurePosixPath(address).name).open("wb") as file:
-        _copy(answer, file)
+        _copy(answer, file, LARGEST_ARCHIVE)
 
 
 def fetch_json(address: str, folder: Path, by_hand: str) -> Any:
@@ -55,10 +53,11 @@ def fetch_json(address: str, folder: Path, by_hand: str) -> Any:
 
     `folder`: where the files that it is about will be written.
     """
+    content = BytesIO()
     with _answer(address, folder, by_hand) as answer:
-        content = readable(answer).read(LARGEST_JSON)
+        _copy(answer, content, LARGEST_JSON)
     try:
-        return json.loads(content)
+        return json.loads(content.getvalue())
     except (ValueError, RecursionError) as error:
         raise SourceUnavailable(f"{address} does not answer with JSON.", by_hand) from error
 
@@ -80,56 +79,29 @@ def _answer(address: str, folder: Path, by_hand: str) -> Iterator[httpx2.Respons
         raise SourceUnavailable(f"{address} could not be fetched ({error}).", by_hand) from error
 
 
-class _Content(io.RawIOBase):
-    """The content of an answer as a file, as it was sent."""
-
-    def __init__(self, answer: httpx2.Response) -> None:
-        self._parts = answer.iter_raw()
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._rest:
-            part = next(self._parts, None)
-            if part is None:
-                return 0
-            self._rest = memoryview(part)
-        size = min(len(buffer), len(self._rest))
-        buffer[:size] = self._rest[:size]
-        self._rest = self._rest[size:]
-        return size
-
-
-def readable(answer: httpx2.Response) -> IO[bytes]:
-    """Return the content of a streamed answer as a file."""
-    return io.BufferedReader(_Content(answer))
-
-
-def _copy(answer: httpx2.Response, target: IO[bytes]) -> None:
+def _copy(answer: httpx2.Response, target: IO[bytes], largest: int) -> None:
     total = 0
     try:
         for chunk in answer.iter_raw():
             total += len(chunk)
-            _refuse_larger(total)
+            _refuse_larger(total, largest)
             target.write(chunk)
     except httpx2.RemoteProtocolError as error:  # fewer bytes came than were announced
         raise EOFError(f"broken off after {total:,} bytes") from error
 
 
-def _refuse_larger(size: int) -> None:
-    if size > LARGEST_ARCHIVE:
-        raise tarfile.ReadError(f"larger than {LARGEST_ARCHIVE:,} bytes")
+def _refuse_larger(size: int, largest: int) -> None:
+    if size > largest:
+        raise tarfile.ReadError(f"larger than {largest:,} bytes")
 
 
 def unpack(stream: IO[bytes], paths: Sequence[str], folder: Path) -> None:
-    """Unpack the plain files below `paths` of a .tar.gz as `fetch_archive` does, while it is read."""
+    """Unpack the plain files below `paths` of a .tar.gz as `fetch_archive` does."""
     total = 0
     with tarfile.open(fileobj=stream, mode="r|gz") as archive:
         for member in archive:
             total += member.size
-            _refuse_larger(total)
+            _refuse_larger(total, LARGEST_ARCHIVE)
             content = archive.extractfile(member) if member.isreg() else None
             if content and (path := _wanted_path(member.name, paths)):
                 _write_member(content, folder / path)
@@ -138,7 +110,7 @@ def unpack(stream: IO[bytes], paths: Sequence[str], folder: Path) -> None:
 def unpack_zip(file: IO[bytes], paths: Sequence[str], folder: Path) -> None:
     """Unpack the files below `paths` of a .zip as `fetch_archive` does."""
     with zipfile.ZipFile(file) as archive:
-        _refuse_larger(sum(member.file_size for member in archive.infolist()))
+        _refuse_larger(sum(member.file_size for member in archive.infolist()), LARGEST_ARCHIVE)
         for member in archive.infolist():
             path = None if member.is_dir() else _wanted_path(member.filename, paths)
             if path:

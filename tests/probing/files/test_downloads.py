@@ -38,7 +38,8 @@ def small(tmp_path: Path) -> Path:
 @pytest.fixture
 def fetch(tmp_path: Path) -> Iterator[Fetch]:
     """Return a function that serves an archive, fetches what is wanted of it, and returns the new folder."""
-    (tmp_path / "served").mkdir()
+    for name in ("served", "new"):
+        (tmp_path / name).mkdir()
     with serving(tmp_path / "served") as address:
 
         def serve_and_fetch(archive: bytes, name: str = "archive.tar.gz", wanted: str = "small") -> Path:
@@ -125,9 +126,8 @@ def zipped(*names: str) -> bytes:
 
 
 @pytest.fixture
-def fetch_zip(fetch: Fetch, tmp_path: Path) -> Fetch:
+def fetch_zip(fetch: Fetch) -> Fetch:
     """Return a function that serves a .zip and fetches `train.txt` from it into a folder that exists."""
-    (tmp_path / "new").mkdir()
     return lambda archive: fetch(archive, "archive.zip", "train.txt")
 
 
