@@ -21,8 +21,6 @@ ROW_KEY = ["relation", "template", "index"]
 TRUTH = "truth"  # the tag that says whether a statement is true
 TRUTH_VALUES = {True: "true", False: "false"}  # of this tag, in the order of tables
 LEVEL = "level"  # the tag with the difficulty of a false statement, where a sample has several; else whether it is true
-# The tag of PopQA with how often people read the subject's article on Wikipedia in a month, such as 1,000–9,999.
-PAGE_VIEWS = "page_views"
 # Tags that are part of the question: whether a statement is true, and which repetitions drew it (methods 3.1).
 ASKED_TAGS = frozenset({TRUTH, "repetitions"})
 # A tag's value; several values share an item equally (weight 1/d each, methods 1.3).

@@ -40,7 +40,6 @@ DIMENSIONS = {
     "truth": "Truth",
     "level": "Level of difficulty",
     "divided_by": "What the log-probability is divided by",
-    "page_views": "Page views of the subject",
 }
 SETTINGS = {
     "dtype": "Number format",

@@ -13,8 +13,6 @@ from functools import reduce
 import numpy as np
 import pandas as pd
 
-from probing.benchmark import PAGE_VIEWS
-
 OVERALL = "overall"
 ALL = "all"
 CULTURE = "culture"
@@ -53,7 +51,7 @@ def members(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
 
     A tag with d values gives 1/d of the item to each of them (methods 1.3); a row without the tag belongs to no group.
     In the dimension `template` every row counts as an item. Groups come in the order in which they occur, or that of an
-    ordered column; those of page views by their numbers.
+    ordered column.
     """
     positions = np.arange(len(rows))
     if dimension == OVERALL:
@@ -68,18 +66,10 @@ def members(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
     weights = item_weights(rows).to_numpy()[repeated] / counts[repeated]
     groups = [value for code in codes.tolist() for value in values_of_tags[code]]
     table = pd.DataFrame({"row": repeated, "group": groups, "weight": weights})
-    if dimension == PAGE_VIEWS:
-        order = table["group"].map(_least_number).to_numpy()
-    elif isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered:
-        order = column.cat.codes.to_numpy()[repeated]
-    else:
+    if not (isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered):
         return table
+    order = column.cat.codes.to_numpy()[repeated]
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
-
-
-def _least_number(group: str) -> int:
-    """Return the least number of a group such as 1,000–9,999."""
-    return int(group.replace(",", "").partition("–")[0])
 
 
 def means_of(table: pd.DataFrame, *values: pd.Series) -> pd.DataFrame:

@@ -42,8 +42,7 @@ MARKS = (
     "metadata_relations.json (BEAR), relations.jsonl with lists such as P36.jsonl (LAMA) or with lists of obj2_label "
     "(S-TEST), triples.jsonl or triples.csv (geography), relation_mapping.json (knowledge graph), "
     "<pair>/dlama/<language>/P36.jsonl (DLAMA), <language>/templates.jsonl and P36.jsonl (mLAMA), Parquet files, "
-    "test.tsv (PopQA), a CSV file of SimpleQA, P17.test.json (EntityQuestions), or a table with the columns prompt "
-    "and answer (.csv, .tsv, .jsonl or .parquet)"
+    "a CSV file of SimpleQA, or a table with the columns prompt and answer (.csv, .tsv, .jsonl or .parquet)"
 )
 
 

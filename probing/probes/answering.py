@@ -28,7 +28,7 @@ from probing.probes.probe import (
 from probing.settings import Settings, option
 from probing.statements.geography_sentences import FACT_TYPES, wh_question
 from probing.statements.prompting import as_messages
-from probing.template import ANSWER_SLOT, SUBJECT_SLOT
+from probing.template import SUBJECT_SLOT
 
 Questions = list[tuple[str, Sequence[str]]]  # the question about each item of a relation, and its right answers
 
@@ -97,8 +97,8 @@ class Answering(Probe):
         has_others = not {"language", "fact_type"}.isdisjoint(relation.tags)
         return self.questions == "benchmark" and not has_others and not self.question(relation)[0] and has_blanks
 
-    def _has_aliases(self, relation: Relation) -> bool:
-        """Tell whether the answers of a relation have aliases: those to open questions, and those of geography."""
+    def _has_short_answers(self, relation: Relation) -> bool:
+        """Tell whether answers can be as short as US: those to open questions, and the aliases of geography."""
         return "language" not in relation.tags and ("fact_type" in relation.tags or bool(self.question(relation)[0]))
 
     def _questions(self, relation: Relation, template: int) -> tuple[Questions, str]:
@@ -118,7 +118,7 @@ class Answering(Probe):
         def row(item: Item, question: str, names: Sequence[str], written: Continuation) -> Row:
             whole = str(written).strip()
             response = whole.partition("\n")[0] if continued else whole
-            columns = response_row(relation, item, question, response, names, self._has_aliases(relation))
+            columns = response_row(relation, item, question, response, names, self._has_short_answers(relation))
             return {"relation": relation.label, "template": template} | columns | prompt_cells(written.prompt)
 
         questions, system = self._questions(relation, template)
@@ -136,10 +136,7 @@ class Answering(Probe):
 
 def _own_questions(relation: Relation, text: str) -> Questions:
     return [
-        (
-            item.wording.removesuffix(ANSWER_SLOT).strip() or text.replace(SUBJECT_SLOT, item.subject),
-            [relation.answer_space[answer] for answer in item.answers],
-        )
+        (text.replace(SUBJECT_SLOT, item.subject), [relation.answer_space[answer] for answer in item.answers])
         for item in relation.items
     ]
 
@@ -173,7 +170,7 @@ def response_row(
 ) -> Row:
     """Return the columns of a row that depend on the item and the model's response; any of `labels` is right.
 
-    `whole_words`: whether labels count in whole words once they are normalised: aliases such as US are in many words.
+    `whole_words`: whether labels count in whole words once they are normalised: labels such as US are in many words.
     """
     normalised = contains(normalised_text(response), map(normalised_text, labels))
     return {

@@ -38,8 +38,8 @@ def test_groups_come_by_score_and_those_without_a_value_last() -> None:
 def test_templates_keep_their_order() -> None:
     scores = [score("template", "0", 0.1), score("template", "1", 0.9)]
     assert [group.name for group in breakdowns(scores, "accuracy")["template"]] == ["0", "1"]
-    scores = [score("page_views", "10–99", 0.1), score("page_views", "1,000–9,999", 0.9)]
-    assert [group.name for group in breakdowns(scores, "accuracy")["page_views"]] == ["10–99", "1,000–9,999"]
+    scores = [score("size", "10–99", 0.1), score("size", "1,000–9,999", 0.9)]
+    assert [group.name for group in breakdowns(scores, "accuracy")["size"]] == ["10–99", "1,000–9,999"]
 
 
 def test_a_group_has_its_scores_by_metric() -> None:

@@ -43,8 +43,7 @@ FILES = {
         "sampling.json": '{"samples": 2, "repetitions": 1}',
     },
     "open_questions": {
-        "test.tsv": "subj\tprop\tobj\tquestion\tpossible_answers\n"
-        'India\tcapital\tNew~Delhi\tWhat is the capital of India?\t["Dilli"]\n',
+        "simple.csv": "problem,answer\nWhat is the capital of India?,New~Delhi\n",
     },
 }
 
