@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import entr
 
 from probing.analysis.accuracy import SCORE_COLUMNS, mean, means
 from probing.analysis.breakdowns import OVERALL, members
@@ -109,10 +110,7 @@ def total_variation(first: Floats, second: Floats) -> float:
 
 def normalised_entropy(shares: Floats) -> float:
     """Return the entropy of a distribution as a share of that of the uniform one; 0 for a single option."""
-    if len(shares) < 2:
-        return 0.0
-    positive = shares[shares > 0]
-    return float(-(positive * np.log(positive)).sum() / np.log(len(shares)))
+    return float(entr(shares).sum() / np.log(len(shares))) if len(shares) > 1 else 0.0
 
 
 def _of_space(name: str, rows: pd.DataFrame) -> pd.DataFrame | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pandas as pd
+from scipy.special import softmax
 
 from probing.analysis.breakdowns import BY_CULTURE, group_names
 from probing.arrays import Floats
@@ -62,14 +63,11 @@ def blocks(rows: pd.DataFrame, options: int) -> Iterator[pd.DataFrame]:
 
 
 def shares_of(rows: pd.DataFrame) -> Floats:
-    """Return the scores of rows with equally many options as probabilities, shape (rows, options)."""
-    return softmax(np.stack(rows["scores"].to_list()).astype(float))
+    """Return the scores of rows with equally many options as probabilities, shape (rows, options).
 
-
-def softmax(scores: Floats) -> Floats:
-    """Return the scores as probabilities: of each option, given that one of the options in its row is right."""
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    shares: Floats = weights / weights.sum(axis=-1, keepdims=True)
+    They are those of each option, given that one of the options in its row is right.
+    """
+    shares: Floats = softmax(np.stack(rows["scores"].to_list()).astype(float), axis=-1)
     return shares
 
 

@@ -9,10 +9,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import softmax
 
 from probing.analysis.accuracy import accuracy_scores
 from probing.analysis.details import condensed_with_details
-from probing.analysis.option_scores import softmax
 from probing.arrays import Floats
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput, NonFiniteScores, TooLong
@@ -261,5 +261,5 @@ def _mean_softmax(answers: Sequence[Floats | TooLong], options: int) -> list[flo
         if isinstance(answer, TooLong):
             return answer
         scores.append(answer)
-    shares = softmax(np.stack(scores).astype(float)).mean(axis=0) if scores else np.full(options, np.nan)
+    shares = softmax(np.stack(scores).astype(float), axis=-1).mean(axis=0) if scores else np.full(options, np.nan)
     return [float(share) for share in shares]

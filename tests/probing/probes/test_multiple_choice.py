@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
-from probing.analysis.option_scores import softmax
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import NonFiniteScores
 from probing.language_model import OptionScores, Request, Scoring
