@@ -281,7 +281,6 @@ class HFModel(ABC):
 
         def scores(rendered_requests: Iterator[Request]) -> Iterator[OptionScores | TooLong]:
             for window in windows(rendered_requests, encoder, self.blank, scoring.span, shared=self.shared):
-                self._note_unknown(window)
                 yield from self._score_fitting(window, scoring)
 
         rendered = (in_chat(self.card, self.tokenizer, request) for request in requests)
@@ -296,18 +295,6 @@ class HFModel(ABC):
         scores = self._score_window(window, scoring) if window.sizes else iter(())
         for error in errors:
             yield error or next(scores)
-
-    def _note_unknown(self, window: Window) -> None:
-        """Note, once, that the tokenizer does not know most of the words."""
-        id_ = self.tokenizer.unk_token_id  # kept in a variable, since each access searches the vocabulary
-        ids = [statement.ids for statement in window.statements]
-        unknown = sum(row.count(id_) for row in ids) - len(ids) * self.encoder.start.count(id_)
-        note = (
-            f"Half of the tokens or more are {self.tokenizer.unk_token}, which stands for whatever the tokenizer does "
-            "not know: the scores hardly depend on the words."
-        )
-        if unknown and 2 * unknown >= sum(map(len, ids)) and note not in self.usage.notes:
-            self.usage.notes.append(note)
 
     def unknown(self, requests: Iterable[Request]) -> Iterator[list[bool]]:
         return unknown(requests, self.encoder, self.blank)
