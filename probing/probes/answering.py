@@ -52,7 +52,7 @@ class Answering(Probe):
     columns: ClassVar[frozenset[str]] = (
         ROW_COLUMNS
         | VERSION_TAGS
-        | {"answer", "answers", "answer_label", "prediction_label", "statement", "prompt", "rank", "margin"}
+        | {"answer", "answers", "answer_label", "prediction_label", "statement", "rank", "margin"}
         | {"correct", "correct_normalised", "correct_exact"}
     )
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED

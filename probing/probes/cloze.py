@@ -64,7 +64,7 @@ class Cloze(Probe):
     main_metric: ClassVar[str] = "accuracy"
     columns: ClassVar[frozenset[str]] = ROW_COLUMNS | {
         *("id", "answer", "answers", "answer_label", "prediction_label", "correct", "rank", "alias_rank", "margin"),
-        *("method", "one_token", "predictions", "log_probs", "continuation", "statement", "prompt"),
+        *("method", "one_token", "predictions", "log_probs", "continuation", "statement"),
     }
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
     correctness: ClassVar[Correctness] = Correctness(macro=True)

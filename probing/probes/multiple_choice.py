@@ -67,7 +67,7 @@ class MultipleChoice(Probe):
     name: ClassVar[str] = "multiple_choice"
     main_metric: ClassVar[str] = "accuracy"
     harness_protocol: ClassVar[bool] = True
-    columns: ClassVar[frozenset[str]] = CHOICE_COLUMNS | {"tokens", "generic", "demonstrations", "prompt"}
+    columns: ClassVar[frozenset[str]] = CHOICE_COLUMNS | {"tokens", "generic", "demonstrations"}
 
     generic_subjects: str = option(
         "",

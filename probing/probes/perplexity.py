@@ -48,7 +48,7 @@ class Perplexity(Probe):
     name: ClassVar[str] = "perplexity"
     main_metric: ClassVar[str] = "superiority"
     columns: ClassVar[frozenset[str]] = ROW_COLUMNS | {
-        *("statement", "true", "repetitions", "scores", "log_prob", "tokens", "words", "perplexity", "prompt"),
+        *("statement", "true", "repetitions", "scores", "log_prob", "tokens", "words", "perplexity"),
     }
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "original", "reduction": "sum", "decide": False}
     correctness: ClassVar[Correctness] = NO_CORRECTNESS

@@ -26,8 +26,9 @@ MadeT = TypeVar("MadeT")
 UNSCORED: Mapping[str, Any] = {"pll": Settings.pll, "reduction": Settings.reduction, "decide": Settings.decide}
 # Tags that repeat the relation or are equal in every row of a run, so that scores are not broken down by them.
 VERSION_TAGS = frozenset({"predicate", "objects"})
-# The columns of every row. `ITEM_COLUMNS` of `results.rows` says what each column of a probe holds.
-ROW_COLUMNS = frozenset({"relation", "template", "index", "subject", "subject_id"})
+# The columns of every row, the last one where the model says what it read. `ITEM_COLUMNS` of `results.rows` says what
+# each column of a probe holds.
+ROW_COLUMNS = frozenset({"relation", "template", "index", "subject", "subject_id", "prompt"})
 
 
 class Probe(ABC):

@@ -43,7 +43,7 @@ class Specificity(Probe):
     name: ClassVar[str] = "specificity"
     main_metric: ClassVar[str] = "specificity"
     columns: ClassVar[frozenset[str]] = CHOICE_COLUMNS | {
-        *("prompting", "prompt", "coarse_label", "specific", "best", "demonstrations"),
+        *("prompting", "coarse_label", "specific", "best", "demonstrations"),
         *(f"{answer}_{value}" for answer in ("fine", "coarse") for value in PAIR_COLUMNS),
     }
     fixed: ClassVar[Mapping[str, Any]] = {"decide": False}
