@@ -84,12 +84,12 @@ def with_printed(benchmark: Benchmark) -> list[Entry]:
     return [*finished_runs(benchmark).order_by("model__hub_id", "pk"), *by_model]
 
 
-def runs_on(benchmark: Benchmark) -> list[Run]:
-    """Return the finished runs of this version without what only their own pages show. They share their benchmark.
+def runs_on(benchmark: Benchmark, **chosen: Any) -> list[Run]:
+    """Return the finished runs of this version, or some of them, without what only their own pages show.
 
-    Each knows how many earlier steps of its training it stands for. One query.
+    They share their benchmark. Each knows how many earlier steps of its training it stands for. One query.
     """
-    rows = finished_runs(benchmark).with_earlier_steps().select_related(None).select_related("model")
+    rows = finished_runs(benchmark).filter(**chosen).with_earlier_steps().select_related(None).select_related("model")
     runs = list(rows.defer(*NOT_LISTED))
     for run in runs:
         run.benchmark = benchmark

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from leaderboard.changed_settings import asks_other_items
 from leaderboard.figures.board import WHOLE_SCORE, groups_of, ordered, rows_of, with_value
-from leaderboard.figures.runs import finished, runs_on
+from leaderboard.figures.runs import finished
 from leaderboard.models import Benchmark, Entry, Printed, PrintedRow, Run, Score
 from probing.analysis.accuracy import BASELINES, CHANCE
 from probing.analysis.breakdowns import split_group
@@ -179,13 +179,9 @@ def group_url(benchmark: Benchmark, dimension: str, group: str) -> str:
 
 
 def slice_scores(benchmark: Benchmark, metric: str, dimension: str, group: str) -> list[Any]:
-    """Return the metric of every finished run in one slice, the best first.
-
-    They are rows of the board, with the run itself as `run`.
-    """
-    runs = {run.pk: run for run in runs_on(benchmark)}
+    """Return the metric of every finished run in one slice, the best first, as rows of the board."""
     stored = rows_of(ordered(groups_of([benchmark.pk], [metric], [dimension], [group], WHOLE_SCORE)))
-    return [score._replace(run=runs[score.run]) for score in stored if score.run in runs]  # none has finished since
+    return [score for score in stored if score.run > 0]
 
 
 def dot_scores(runs: Sequence[Run], metric: str, dimensions: Collection[str]) -> dict[Slice, list[tuple[Run, Score]]]:

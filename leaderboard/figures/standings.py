@@ -94,7 +94,7 @@ def _row(
 ) -> Row:
     group = run.group_without(filters.limits)
     ranked_here = ranks if group == run.settings_group else {}  # runs that were asked only the part rank apart
-    some_items = asks_other_items(run.differences.keys() - filters.limits.keys(), run.benchmark.probe)
+    some_items = asks_other_items({name for name, _ in run.group} - filters.limits.keys(), run.benchmark.probe)
     overall = figures.get((filters.metric, OVERALL_SLICE))
     row: Row = {
         "run": run,

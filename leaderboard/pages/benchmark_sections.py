@@ -78,7 +78,11 @@ def _published_rows(
     In the part of everything there is a row also if only figures of single groups were published.
     """
     versions = filter(None, (benchmark, published_version(benchmark)))
-    printed = printed_rows(Printed.objects.filter(benchmark__in=versions))
+    figures = Printed.objects.filter(benchmark__in=versions)
+    if part != OVERALL_SLICE:
+        of_part = figures.filter(dimension=part.dimension, part=part.group)
+        figures = figures.filter(row__in=of_part.values("row"))
+    printed = printed_rows(figures)
     rows = [_published_row(run, benchmark.main_metric, part, pair, slices) for run in printed]
     shown = [row for row in rows if row["of_part"] or part == OVERALL_SLICE]
     return sorted(shown, key=lambda row: (row["heading"], -row["first_value"], row["run"].model.hub_id))

@@ -1,5 +1,6 @@
 """/benchmarks/<slug>/relations/<relation>/: what a relation asks, and models on it; the table of all relations."""
 
+from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -9,10 +10,11 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.text import slugify
 
 from leaderboard.figures.questions import questions_url
-from leaderboard.figures.runs import read_records
+from leaderboard.figures.runs import read_records, runs_on
 from leaderboard.figures.scores import Slice, chance_of, slice_scores
-from leaderboard.models import Benchmark
+from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
+from leaderboard.models.run import run_url
 from leaderboard.pages.benchmark_sections import published_table
 from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
 from leaderboard.probes import pages_of
@@ -24,9 +26,10 @@ from leaderboard.probes.wording import (
     tag_text,
     template_pieces,
 )
-from leaderboard.tables import ENDS, Files, download, filled, ordered, page_of
+from leaderboard.tables import ENDS, Files, download, filled, ordered, page_of, sorting
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart, score_points
+from leaderboard.ui.table_files import wants_file
 from probing.benchmark import Relation
 
 CHARTED = 40  # models that a chart shows at most
@@ -56,11 +59,15 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
         "few_options": content is not None and len(content.answer_space) <= FEW_OPTIONS,
         "one_word": not pages.offers_options,
     }
-    read_records(score.run for score in scores)
-    models = sorted([_model_row(score) for score in scores], key=itemgetter("group"))
-    rows = ordered(models, request, COLUMNS, within="group")
-    page = page_of(rows, request)
-    files: Files = {"models": (COLUMNS, list(page) if request.GET.get("page") else rows)}
+    rows = sorted([_score_row(score) for score in scores], key=itemgetter("group"))
+    if wants_file(request) or sorting(request.GET)[0]:
+        rows = ordered(_with_runs(rows, benchmark), request, COLUMNS, within="group")
+        page = page_of(rows, request)
+        shown = list(page)
+    else:
+        page = page_of(rows, request)
+        shown = _with_runs(list(page), benchmark)
+    files: Files = {"models": (COLUMNS, shown if request.GET.get("page") else rows)}
     if published:
         files = {**files, "published": (published["columns"], published["file"])}
     title = pages.metric_label(benchmark.main_metric)
@@ -70,8 +77,8 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
         return file
     context |= {
         "published": published,
-        **_models_context(page),
-        "charts": {chart.name: chart for chart in models_charts(title, scores, chance_of(benchmark, part))},
+        **_models_context(page, shown),
+        "charts": {chart.name: chart for chart in models_charts(benchmark, title, scores, chance_of(benchmark, part))},
         **what_is_cited(request, reference),
     }
     return render(request, "relation.html", context)
@@ -91,44 +98,52 @@ def _tags(relation: Relation | None) -> list[tuple[str, str]]:
     return [(labels.dimension(name), tag_text(name, value)) for name, value in tags.items() if name != "predicate"]
 
 
-def _model_row(score: Any) -> dict[str, Any]:
-    """Return a model with its score. Runs with other than the usual settings stand below those with the usual ones."""
-    run = score.run
+def _score_row(score: Any) -> dict[str, Any]:
+    """Return a score as a row. Runs with other than the usual settings stand below those with the usual ones."""
+    settings = ", ".join(words for _, words in score.settings)
     return {
         "score": score,
-        "run": run,
-        "group": f"Other settings: {run.settings_group}" if run.settings_group else "",
-        "model": run.model.title,
-        "settings": labels.variant(run),
+        "group": f"Other settings: {settings}" if settings else "",
         "value": score.value,
         **{end: getattr(score, end) for end in ENDS},
         "n": score.n or None,
-        "provenance": run.source,
     }
 
 
-def _models_context(page: Page[dict[str, Any]]) -> dict[str, Any]:
+def _with_runs(rows: Sequence[dict[str, Any]], benchmark: Benchmark) -> list[dict[str, Any]]:
+    """Return rows with what they say of their runs, but for those whose run is no longer there. Two queries."""
+    runs = {run.pk: run for run in runs_on(benchmark, pk__in=[row["score"].run for row in rows])}
+    read_records(runs.values())
+    return [row | _run_values(runs[row["score"].run]) for row in rows if row["score"].run in runs]
+
+
+def _run_values(run: Run) -> dict[str, Any]:
+    return {"run": run, "model": run.model.title, "settings": labels.variant(run), "provenance": run.source}
+
+
+def _models_context(page: Page[dict[str, Any]], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return what the table of models needs: its rows, and the columns that they fill."""
-    shown = filled(page, ("settings", "value", "n", "provenance"))
-    has_bars = any(row["value"] is not None and 0 <= row["value"] <= 1 for row in page)
+    shown = filled(rows, ("settings", "value", "n", "provenance"))
+    has_bars = any(row["value"] is not None and 0 <= row["value"] <= 1 for row in rows)
     return {
-        "models": page,
+        "models": rows,
         "page": page,
         "shown": shown,
         "scale": "0 to 1" if has_bars else "",
     }
 
 
-def models_charts(title: str, scores: list[Any], chance: float | None) -> list[Chart]:
+def models_charts(benchmark: Benchmark, title: str, scores: Sequence[Any], chance: float | None) -> list[Chart]:
     """Return the chart of the best runs with the usual settings; none where two points would not make a picture."""
-    models = [(score.run, score) for score in scores if score.value is not None and not score.run.settings_group]
-    charted = {run.name: score for run, score in models[:CHARTED]}
-    points = score_points(charted.items(), lambda name: charted[name].run.get_absolute_url())
+    usual = [score for score in scores if score.value is not None and not score.settings]
+    runs = {run.pk: run for run in runs_on(benchmark, pk__in=[score.run for score in usual[:CHARTED]])}
+    charted = {runs[score.run].name: score for score in usual[:CHARTED] if score.run in runs}
+    points = score_points(charted.items(), lambda name: run_url(charted[name].run))
     if len(points) < 2:
         return []
-    best = f", the best {CHARTED}" if len(models) > CHARTED else ""
+    best = f", the best {CHARTED}" if len(usual) > CHARTED else ""
     ticks = {point.label: chance for point in points} if chance is not None else {}
-    summary = f"{title} of {labels.counted([run for run, _ in models])}{best}."
+    summary = f"{title} of {labels.counted([score.hub_id for score in usual])}{best}."
     if ticks:
         summary += " Ticks mark chance."
     return [Chart("models", f"{title} by model", summary, charts.dots(points, ticks, labels.within(title)))]

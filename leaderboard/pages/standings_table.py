@@ -84,12 +84,17 @@ def models_table(
     pages, figures = pages_of(filters.benchmark), figures_of(filters)
     everything = standings(filters, figures, runs_on(filters.benchmark))
     passing = narrowed(everything, filters, figures)
-    columns, rows = csv_columns(passing, filters, pair), table_rows(passing, filters, pair)
-    if wants_file(request) or sorting(request.GET)[0] == "settings":
-        add_settings(rows)
-    rows = ordered(rows, request, columns, within="within", keys={"rank": lambda row: row["standing"]["rank"]})
-    page = page_of(rows, request)
-    shown = list(page)
+    columns = csv_columns(passing, filters, pair)
+    if wants_file(request) or sorting(request.GET)[0]:  # by values that the page needs of its own rows alone
+        rows = table_rows(passing, passing, filters, pair)
+        if wants_file(request) or sorting(request.GET)[0] == "settings":
+            add_settings(rows)
+        rows = ordered(rows, request, columns, within="within", keys={"rank": lambda row: row["standing"]["rank"]})
+        page = page_of(rows, request)
+        shown = list(page)
+    else:
+        page = page_of(passing, request)
+        rows = shown = table_rows(list(page), passing, filters, pair)
     add_settings(shown)
     headings = {"", *(row["standing"]["group"] for row in shown)}
     has_settings = filters.part == OVERALL_SLICE and any(row["settings"] not in headings for row in shown)
@@ -188,9 +193,11 @@ def score_columns(
 # The rows.
 
 
-def table_rows(rows: Sequence[Row], filters: LeaderboardFilter, pair: PairInLanguage | None) -> list[dict[str, Any]]:
-    """Return the rows with their values, but for the settings, which `add_settings` reads."""
-    headings, common = _headings(rows, filters), common_metrics(rows)
+def table_rows(
+    rows: Sequence[Row], passing: Sequence[Row], filters: LeaderboardFilter, pair: PairInLanguage | None
+) -> list[dict[str, Any]]:
+    """Return some of the passing rows with their values, but for the settings, which `add_settings` reads."""
+    headings, common = _headings(passing, filters), common_metrics(passing)
     return [_table_row(row, filters, pair, common) | {"heading": headings[row["place"]]} for row in rows]
 
 

@@ -199,11 +199,11 @@ def variant(run: Entry) -> str:
     return ", ".join(filter(None, [words, visible(marked_start(run.provenance_record))]))
 
 
-def counted(runs: Sequence[Entry]) -> str:
-    """Return the number of models in words, and that of the runs if it is larger."""
-    number = len({run.model.hub_id for run in runs})
+def counted(models_of_runs: Sequence[str]) -> str:
+    """Return the number of models in words, given the model of each run, and that of the runs if it is larger."""
+    number = len(set(models_of_runs))
     models = number_of(number, "model")
-    return models if number == len(runs) else f"{models} in {len(runs)} runs"
+    return models if number == len(models_of_runs) else f"{models} in {len(models_of_runs)} runs"
 
 
 def distinct(names: Mapping[int, str]) -> dict[int, str]:

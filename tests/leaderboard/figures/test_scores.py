@@ -66,7 +66,7 @@ def test_scores_of_a_slice_come_the_best_first_and_those_without_a_value_last(ti
     for name, value in {"org/low": 0.2, "org/none": None, "org/high": 0.8}.items():
         make.finished(tiny, value, make.model(name))
     scores = slice_scores(tiny, "accuracy", "relation", "P30")
-    assert [score.run.model.hub_id for score in scores] == ["org/high", "org/low", "org/none"]
+    assert [score.hub_id for score in scores] == ["org/high", "org/low", "org/none"]
 
 
 def test_the_overall_score_is_in_the_main_metric_of_each_benchmark(tiny: Benchmark) -> None:

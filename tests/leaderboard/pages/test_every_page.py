@@ -278,7 +278,7 @@ def add_rows(on: Benchmark, rows: int) -> None:
 @pytest.mark.parametrize(
     ("address", "most"),
     [
-        *(("/", 22), ("/queue/", 17), ("/benchmarks/", 12), ("/benchmarks/small/", 17)),
+        *(("/", 22), ("/queue/", 17), ("/benchmarks/", 12), ("/benchmarks/small/", 19)),
         *(("/models/org/first/", 13), ("/benchmarks/small/?format=json", 13)),
     ],
 )

@@ -64,7 +64,7 @@ def test_every_culture_that_ships_has_a_name_within_sentences() -> None:
     ],
 )
 def test_models_are_counted_and_runs_where_they_are_more(models: list[str], text: str) -> None:
-    assert labels.counted([run(name) for name in models]) == text
+    assert labels.counted(models) == text
 
 
 def test_a_figure_stands_with_its_interval() -> None:
