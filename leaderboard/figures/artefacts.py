@@ -94,8 +94,8 @@ def store_result(run: Run, result: Result) -> str:
         for path in (Path(scratch) / "result").iterdir():
             with path.open("rb") as file:
                 _store(f"{target}/{path.name}", File(file))
-    shown = highlights.highlights_of(result.items_without_options, set(result.scores["metric"]))
-    _store(f"{target}/{highlights.FILE}", ContentFile(shown.to_json().encode()))
+    errors = highlights.surest_errors(result.items_without_options)
+    _store(f"{target}/{highlights.FILE}", ContentFile(highlights.to_json(errors).encode()))
     return target
 
 

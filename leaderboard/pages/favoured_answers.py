@@ -14,8 +14,8 @@ from django.urls import reverse
 from leaderboard.figures import item_rows
 from leaderboard.figures.comparisons import records
 from leaderboard.models import Run, Score
-from leaderboard.probes.breakdowns import answer_space_titles
 from leaderboard.probes.culture.pairs import PairInLanguage
+from leaderboard.probes.wording import group_title, relation_names
 from leaderboard.tables import Files, Row, page_of
 from leaderboard.ui import charts
 from leaderboard.ui.charts.basics import Chart, Point
@@ -71,7 +71,7 @@ def favoured_answers(run: Run, scores: Sequence[Score], request: HttpRequest, pa
     by_relation = _by_relation(scores, pair)
     if not by_relation:
         return {}
-    titles, chosen = answer_space_titles(run, by_relation), _chosen(request, by_relation)
+    titles, chosen = _titles(run, by_relation), _chosen(request, by_relation)
     lead = _lead(scores, by_relation, titles)
     if NAME not in request.GET and not wants_file(request):  # the answers are read from a file
         return {"lead": lead, "href": f"{link(request.GET, bias=chosen)}#{NAME}"}
@@ -190,3 +190,10 @@ def _chart(run: Run, title: str, options: pd.DataFrame, marks: Mapping[str, tupl
 def _items_with(run: Run, option: str) -> str:
     """Return the address of the run's items whose subject, answer or prediction has the text of an option."""
     return f"{reverse('items', args=[run.pk])}?{urlencode({'search': option})}"
+
+
+def _titles(run: Run, names: Iterable[str]) -> dict[str, str]:
+    """Map answer spaces to titles: relations, or on culture pairs a relation of one pair in one language."""
+    relations = relation_names(run)
+    dimension = VERSIONED if set(BY_CULTURE[VERSIONED]) <= set(item_rows.names(run)) else "relation"
+    return {name: group_title(dimension, name, relations) for name in names}

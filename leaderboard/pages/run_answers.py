@@ -4,13 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from leaderboard.figures import item_rows
 from leaderboard.figures.highlights import highlights
 from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT, RunOutcomes, outcomes_of
-from leaderboard.figures.scores import group_url
 from leaderboard.models import Run, Score
 from leaderboard.probes import pages_of
-from leaderboard.probes.breakdowns import answer_space_titles
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import item_url
 from leaderboard.probes.wording import (
@@ -21,12 +18,9 @@ from leaderboard.probes.wording import (
     row_key,
     sentences,
     several_answers,
-    wording,
 )
 from leaderboard.tables import Row
-from probing.analysis.breakdowns import BY_CULTURE, join_group, split_group
 from probing.analysis.intervals import figure_interval
-from probing.analysis.option_scores import VERSIONED, space_dimension
 from probing.analysis.wording_sensitivity import FLIPS, RANGE
 from probing.arrays import Floats
 from probing.benchmark import Item, Relation
@@ -39,7 +33,7 @@ SURPRISES = ("subject", "relation", "answer", "prediction", "margin")
 
 def surprises(run: Run) -> list[Row]:
     """Return the wrong answers of which the model was surest; none for a run whose stored items have no margins."""
-    rows = highlights(run).sure or []
+    rows = highlights(run)
     questions = sentences(run, rows, pages_of(run.benchmark).question_form)
     return [
         {
@@ -69,7 +63,7 @@ def _facts(run: Run, rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-# What depends on the wording: in a sentence, and by relation.
+# How far wordings matter, in a sentence.
 
 
 def wording_in_words(scores: Iterable[Score]) -> str:
@@ -81,49 +75,6 @@ def wording_in_words(scores: Iterable[Score]) -> str:
     if RANGE in overall:
         lead += f"; the best wording is right {100 * overall[RANGE]:.1f} points more often than the worst"
     return f"{lead}."
-
-
-def by_wording(run: Run) -> tuple[list[str], list[Row]]:
-    """Return the accuracy of each relation with each of its wordings, those whose wordings differ most first."""
-    rows = highlights(run).wordings or []
-    templates = [name for name in rows[0] if name.isdigit()] if rows else []
-    titles, relations = answer_space_titles(run, [row["relation"] for row in rows]), _relations(run)
-    shown = [
-        {
-            **{f"template_{name}": row[name] for name in templates},
-            **{name: row[name] for name in ("relation", "range", "flips")},
-            "items": int(row["items"]),
-            "worst": _worst_wording(row, templates, relations.get(row["relation"])),
-            "title": titles[row["relation"]],
-            "href": group_url(run.benchmark, "relation", split_group(_dimension(run), row["relation"])[-1]),
-            "accuracies": [(wording(name), row[name]) for name in templates],
-        }
-        for row in rows
-    ]
-    return ["relation", *(f"template_{name}" for name in templates), "range", "flips", "items", "worst"], shown
-
-
-def _dimension(run: Run) -> str:
-    return space_dimension(item_rows.names(run))
-
-
-def _relations(run: Run) -> Mapping[str, Relation]:
-    """Return the benchmark's relations by the names that their answer spaces have; none without its files."""
-    is_plain = _dimension(run) == "relation"
-    return {
-        relation.label if is_plain else join_group([*_tag_values(relation), relation.label]): relation
-        for relation in read_relations(run.benchmark)
-    }
-
-
-def _tag_values(relation: Relation) -> list[str]:
-    return [str(relation.tags.get(tag, "")) for tag in BY_CULTURE[VERSIONED][:-1]]
-
-
-def _worst_wording(row: Row, templates: Iterable[str], relation: Relation | None) -> str:
-    """Return the sentence of the template that is right least often; empty where the files are not here."""
-    worst = int(min((name for name in templates if row[name] is not None), key=lambda name: row[name]))
-    return in_words(relation.templates[worst]) if relation and worst < len(relation.templates) else ""
 
 
 # Right answers by the place of the blank, which stand beside the figure and in its breakdown.

@@ -25,7 +25,6 @@ from leaderboard.pages.run_answers import (
     PLACES,
     SURPRISES,
     by_place,
-    by_wording,
     is_only_first,
     reads_right,
     surprises,
@@ -34,10 +33,9 @@ from leaderboard.pages.run_answers import (
 from leaderboard.pages.search_page import gone
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, chosen_pair, pairs_of, switches
-from leaderboard.tables import TIDY, Files, Row, download, page_of, tidy_row
+from leaderboard.tables import TIDY, Files, Row, download, tidy_row
 from leaderboard.ui import labels, spelled
 from leaderboard.ui.spelled import uncertainty
-from leaderboard.ui.table_files import wants_file
 from probing.analysis.accuracy import BASELINES, CHANCE, MAJORITY, TIES, ties_in_words
 from probing.analysis.confidence import CALIBRATION_ERROR, MAX_SOFTMAX
 from probing.analysis.details import DETAIL_METRICS
@@ -54,7 +52,6 @@ PHASES = (
     Run.State.AGGREGATING,
     Run.State.FINISHED,
 )
-ANSWERS_ON_A_PAGE = 5
 PLACE, PLACE_COLUMNS = "place", ("group", "value", "low", "high", "n")  # of the blank, of which no scores are stored
 
 
@@ -76,14 +73,12 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "favoured": favoured_answers(run, scores, request, pair) if run.artefact else {},
         "probe": pages.run_parts(run, request.GET, pair) if run.state == Run.State.FINISHED else {},
     }
-    wordings = _wordings(run, request, scores, parts["explorer"])
     files = {
         "scores": (TIDY, [tidy_row(score) for score in scores]),
         **breakdowns,
         **({"breakdown": parts["explorer"]["file"]} if parts["explorer"] else {}),
         **({"places": (PLACES, places)} if len(places) > 1 else {}),
         **({"confident-errors": (SURPRISES, parts["surprises"])} if parts["surprises"] else {}),
-        **wordings,
         **parts["favoured"].get("files", {}),
         **parts["probe"].get("files", {}),
     }
@@ -99,7 +94,6 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "headline": main,
         **parts,
         "charts": {explorer.NAME: parts["explorer"]["chart"]} if parts["explorer"].get("chart") else {},
-        "wordings": {name: page_of(table, request, name, ANSWERS_ON_A_PAGE) for name, (_, table) in wordings.items()},
         "switches": switches(request.GET, offered, pair),
         "scores": scores,
         "has_series": is_part_of_series(run),
@@ -138,14 +132,6 @@ def _explored(request: HttpRequest, run: Run, scores: Sequence[Score], breakdown
     further = {"template": wording_in_words(scores), PLACE: "" if reads_right(run) else ANOTHER_TEST}
     chosen["notes"] += filter(None, [further.get(chosen["by"])])
     return chosen
-
-
-def _wordings(run: Run, request: HttpRequest, scores: Sequence[Score], chosen: Row) -> Files:
-    """Return what depends on the wording, which stands below the breakdown by wording and is a file at any address."""
-    is_wanted = chosen.get("by") == "template" or wants_file(request)
-    if not (run.artefact and is_wanted and wording_in_words(scores)):
-        return {}
-    return {"wordings": by_wording(run)}
 
 
 def state_in_detail(run: Run) -> dict[str, Any]:

@@ -5,12 +5,10 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from leaderboard.figures import item_rows
 from leaderboard.figures.scores import OVERALL_SLICE, group_url
 from leaderboard.models import Run
 from leaderboard.probes.wording import group_title, read_relations, relation_names, wording, wording_names
-from probing.analysis.breakdowns import BY_CULTURE, CROSSED, split_group
-from probing.analysis.option_scores import VERSIONED
+from probing.analysis.breakdowns import CROSSED, split_group
 
 
 def group_names(run: Run, dimension: str, groups: Iterable[str]) -> dict[str, str]:
@@ -20,13 +18,6 @@ def group_names(run: Run, dimension: str, groups: Iterable[str]) -> dict[str, st
         return {group: sentences.get(group) or wording(group) for group in groups}
     names = relation_names(run)
     return {group: group_title(dimension, group, names) for group in groups}
-
-
-def answer_space_titles(run: Run, names: Iterable[str]) -> dict[str, str]:
-    """Map answer spaces to titles: relations, or on culture pairs a relation of one pair in one language."""
-    relations = relation_names(run)
-    dimension = VERSIONED if set(BY_CULTURE[VERSIONED]) <= set(item_rows.names(run)) else "relation"
-    return {name: group_title(dimension, name, relations) for name in names}
 
 
 def hover_label(name: str, title: str) -> str:

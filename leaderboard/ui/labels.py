@@ -109,7 +109,6 @@ METHODS_HEADINGS = {
     "difference": "comparing/#comparing-runs",
     "p_holm": "comparing/#comparing-runs",
     "margin": "scoring/#option-scores",
-    "flips": "sensitivity/#template-sensitivity",
     "confidence": "sensitivity/#confidence",
     "p_at_1": "culture/#culture-pairs",
     "p_at_5": "culture/#culture-pairs",

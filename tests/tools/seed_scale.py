@@ -252,7 +252,7 @@ def _store_items(name: str, scale: Scale, relations: int, items: int, chance: np
     rows = _item_rows(scale.templates, relations, items, chance)
     files = {
         item_rows.FILE: rows.to_parquet(index=False, row_group_size=GROUP_ROWS),
-        highlights.FILE: highlights.highlights_of(rows, {METRIC}).to_json().encode(),
+        highlights.FILE: highlights.to_json(highlights.surest_errors(rows)).encode(),
     }
     for file, content in files.items():
         storages["artefacts"].delete(f"{folder}/{file}")

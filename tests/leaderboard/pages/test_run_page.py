@@ -4,7 +4,6 @@ import re
 import shlex
 from dataclasses import asdict
 
-import pytest
 from django.test import Client
 
 from leaderboard.exports.reproduction import command
@@ -13,7 +12,6 @@ from leaderboard.figures.ranks import refresh_ranks
 from leaderboard.models import Benchmark, Model, Run, RunRank
 from leaderboard.ui.spelled import figure_with_uncertainty
 from probing.start_token import StartToken, TokenizerFacts
-from tests.conftest import METADATA
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
@@ -208,21 +206,10 @@ def test_surprises_are_wrong_answers_with_the_widest_margins_for_their_wording(c
     assert sure[0] == min(relative[margin] for margin in rows.loc[~rows["correct"], "margin"])
 
 
-def test_the_wording_that_does_worst_is_named(client: Client, site: Site) -> None:
-    lines = csv_rows(client, f"/runs/{site.first.pk}/", "wordings")
-    assert list(lines[0]) == ["relation", "template_0", "template_1", "range", "flips", "items", "worst"]
-    for line in lines:
-        difference = abs(float(line["template_0"]) - float(line["template_1"]))
-        assert float(line["range"]) == pytest.approx(difference)
-        sentences = METADATA[line["relation"]]["templates"]
-        assert line["worst"] in [text.replace("[X]", "X").replace("[Y]", "____") for text in sentences]
-
-
 def test_a_run_with_one_template_says_nothing_of_wordings(client: Client, small: Benchmark) -> None:
     run = make.measured(small, make.model(), skill=1, templates=(0,))
-    answer = client.get(f"/runs/{run.pk}/?format=csv&table=wordings")
-    assert answer.status_code == 404
     assert "over 1 wording" not in page(client, run)
+    assert "get another answer" not in client.get(f"/runs/{run.pk}/?by=template").content.decode()
 
 
 def test_confidence_and_what_it_is_worth_stand_in_a_sentence(client: Client, site: Site) -> None:
