@@ -1,11 +1,11 @@
 """Comparisons of up to eight runs on the same items: their differences and their disagreements."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, combinations, zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from leaderboard.figures import item_rows
 from leaderboard.figures.item_rows import Row
-from leaderboard.figures.runs import NOT_LISTED, model_printed, runs_with_figures, runs_with_items
-from leaderboard.figures.scores import OVERALL_SLICE, PART_SETTINGS, PARTS, Slice, main_scores, part_of
+from leaderboard.figures.runs import NOT_LISTED, runs_with_items
+from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.figures.variants import SIMILAR, common_name, is_of_similar_size
 from leaderboard.figures.verdicts import compared_with
-from leaderboard.models import Benchmark, Entry, Model, Run, Score
+from leaderboard.models import Benchmark, Model, Run
 from leaderboard.models.benchmark import named
 from leaderboard.models.run import RunQuerySet
 from probing.analysis.answer_changes import CHANGE_COLUMNS, AnswerChanges
@@ -65,24 +65,16 @@ class Comparison:
 
 
 def find_runs(names: Sequence[str], benchmark: str) -> list[Run]:
-    """Return the runs that run numbers or model ids name, on one version of a benchmark that all of them have.
+    """Return the runs that run numbers or model ids name, on the first version of a benchmark that all of them have.
 
     They are among the runs whose answers are stored. Raises `BadInput` if a name has no such run, or if no version is
     common to all.
     """
-    _refuse_too_many(names)
-    return _on_one_version(names, [_candidates(name, benchmark, runs_with_items()) for name in names])
-
-
-def _refuse_too_many(names: Sequence[str]) -> None:
     if len(names) > len(RESULT_NAMES):
         raise BadInput(
             f"Only {len(RESULT_NAMES)} runs can be compared.", f"Leave out {len(names) - len(RESULT_NAMES)} of them."
         )
-
-
-def _on_one_version(names: Sequence[str], candidates: Sequence[Sequence[Any]]) -> list[Any]:
-    """Return one of each list of runs or printed rows, all on the first version where there are enough."""
+    candidates = [_candidates(name, benchmark) for name in names]
     for benchmark_id in dict.fromkeys(run.benchmark_id for run in candidates[0]):
         on_benchmark = [[run for run in runs if run.benchmark_id == benchmark_id] for runs in candidates]
         if runs := _one_of_each(on_benchmark):
@@ -90,64 +82,13 @@ def _on_one_version(names: Sequence[str], candidates: Sequence[Sequence[Any]]) -
     raise _nothing_in_common(names, candidates)
 
 
-# A run, the figure that stands for it, and what sets it apart from the usual settings, in words.
-FigureBesideOthers = tuple[Entry, Score | None, str]
-
-
-def figures_side_by_side(names: Sequence[str], benchmark: str) -> list[FigureBesideOthers]:
-    """Return the figures of one run of each name in every choice of settings and part in which all of them have one.
-
-    They are on the first benchmark where there are any, of the runs with figures, and of printed rows. Where
-    there are none, they are the runs of `find_runs` with the figures that these have.
-    """
-    _refuse_too_many(names)
-    candidates = [_with_printed(name, benchmark) for name in names]
-    for benchmark_id in dict.fromkeys(run.benchmark_id for run in candidates[0]):
-        on_benchmark = [[run for run in runs if run.benchmark_id == benchmark_id] for runs in candidates]
-        scores = main_scores([run for runs in on_benchmark for run in runs])
-        by_choice = [_by_choice(runs, scores) for runs in on_benchmark]
-        common = [choice for choice in by_choice[0] if all(choice in others for others in by_choice)]
-        rows: list[FigureBesideOthers] = [
-            (runs[choice], scores[runs[choice].pk], choice[0]) for choice in common for runs in by_choice
-        ]
-        if len({run.pk for run, *_ in rows}) == len(rows) > 0:
-            return rows
-    runs = _on_one_version(names, candidates)
-    scores = main_scores(runs)
-    return [(run, scores.get(run.pk), "") for run in runs]
-
-
-def _with_printed(name: str, benchmark: str) -> list[Entry]:
-    """Return the runs with figures that a name stands for, and behind them the printed rows, the last ones first."""
-    printed = [row for row in model_printed(name) if not benchmark or row.benchmark.name == benchmark]
-    try:
-        runs = _candidates(name, benchmark, runs_with_figures())
-    except BadInput:
-        if not printed:
-            raise
-        runs = []
-    return [*runs, *printed[::-1]]
-
-
-def _by_choice(runs: Sequence[Entry], scores: Mapping[int, Score]) -> dict[tuple[str, Slice], Entry]:
-    """Map settings, in words, and the part of the items to the first run with a figure about them."""
-    by_choice: dict[tuple[str, Slice], Entry] = {}
-    for run in runs:
-        score = scores.get(run.pk)
-        if score and score.value is not None:
-            part = part_of(score)
-            settings = run.group_without(PART_SETTINGS if part.dimension in PARTS else ())
-            by_choice.setdefault((settings, part), run)
-    return by_choice
-
-
-def _one_of_each(candidates: Sequence[Sequence[Entry]]) -> list[Entry]:
+def _one_of_each(candidates: Sequence[Sequence[Run]]) -> list[Run]:
     """Return the first run of each list that none of the others has taken; nothing where a list has none left.
 
     Two lists have the same runs, or none in common, or one of them is a single run of the other. Therefore the shortest
     lists choose first, and no choice has ever to be taken back, however often a name is repeated.
     """
-    chosen: dict[int, Entry] = {}
+    chosen: dict[int, Run] = {}
     for number in sorted(range(len(candidates)), key=lambda number: len(candidates[number])):
         left = [run for run in candidates[number] if run not in chosen.values()]
         if not left:
@@ -156,7 +97,7 @@ def _one_of_each(candidates: Sequence[Sequence[Entry]]) -> list[Entry]:
     return [chosen[number] for number in range(len(candidates))]
 
 
-def _nothing_in_common(names: Sequence[str], candidates: Sequence[Sequence[Entry]]) -> BadInput:
+def _nothing_in_common(names: Sequence[str], candidates: Sequence[Sequence[Run]]) -> BadInput:
     """Return the error that says whether one run is named twice, or the benchmarks differ, or only their versions."""
     name, times = Counter(names).most_common(1)[0]
     if times > 1:
@@ -172,21 +113,21 @@ def _nothing_in_common(names: Sequence[str], candidates: Sequence[Sequence[Entry
     return BadInput("These runs have no benchmark in common.", "Choose different runs on the same benchmark.")
 
 
-def _candidates(name: str, benchmark: str, among: RunQuerySet) -> list[Run]:
+def _candidates(name: str, benchmark: str) -> list[Run]:
     """Return the runs that a number or the id of a model stands for; the id of a training stands for its last steps."""
-    runs = among.filter(pk=name) if name.isdecimal() else among.filter(model__hub_id=name).newest_steps()
+    stored = runs_with_items()
+    runs = stored.filter(pk=name) if name.isdecimal() else stored.filter(model__hub_id=name).newest_steps()
     candidates = list(runs.filter(named(benchmark, "benchmark__")) if benchmark else runs)
     if not candidates:
         what = f"run {name}" if name.isdecimal() else f"run of {name!r}"
-        raise BadInput(f"There is no finished {what}{_on(benchmark)}.", "Choose a model that the field suggests.")
+        on = f" on {benchmark!r}" if benchmark else ""
+        raise BadInput(
+            f"There is no finished {what}{on} whose answers are stored here.", "Choose another run or model."
+        )
     return candidates
 
 
-def _on(benchmark: str) -> str:
-    return f" on {benchmark!r}" if benchmark else ""
-
-
-def shared_benchmarks(runs: Sequence[Entry]) -> list[Benchmark]:
+def shared_benchmarks(runs: Sequence[Run]) -> list[Benchmark]:
     """Return the other benchmarks on which each of these models has finished runs, by title. One query.
 
     The search begins with the models, of which there are few, so that it does not look at all runs.
@@ -272,17 +213,17 @@ REASONS: dict[str, Callable[[Run, Run], bool]] = {
 }
 
 
-def short_names(runs: Sequence[Entry]) -> list[str]:
+def short_names(runs: Sequence[Run]) -> list[str]:
     """Return the shortest name of each run that tells the runs apart.
 
     It is the model's name without its organisation and with the format of quantised weights, with the run's settings
     where another run has the same, then with the organisation, and in the end with the run's number.
     """
-    forms: list[Callable[[Entry], str]] = [
+    forms: list[Callable[[Run], str]] = [
         _own_name,
         lambda run: f"{_own_name(run)} ({run.variant})" if run.variant else _own_name(run),
         lambda run: run.name,
-        lambda run: f"{run.name}, {f'run {run.pk}' if run.pk > 0 else f'row {-run.pk}'}",
+        lambda run: f"{run.name}, run {run.pk}",
     ]
     names = [""] * len(runs)
     for form in forms:
@@ -292,7 +233,7 @@ def short_names(runs: Sequence[Entry]) -> list[str]:
     return names
 
 
-def _own_name(run: Entry) -> str:
+def _own_name(run: Run) -> str:
     name = run.model.hub_id.rpartition("/")[-1]
     weights = run.model.quantisation or ("GGUF" if run.model.weights_file else "")
     return f"{name} ({weights})" if weights else name

@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import render
-from django.utils.text import slugify
 
 from leaderboard.exports.references import Reference
 from leaderboard.figures.comparisons import (
@@ -14,7 +13,6 @@ from leaderboard.figures.comparisons import (
     Pattern,
     compared,
     disagreements,
-    figures_side_by_side,
     find_runs,
     read_answers,
     ready_pairs,
@@ -24,7 +22,7 @@ from leaderboard.figures.comparisons import (
 from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import models_named
 from leaderboard.figures.scores import OVERALL_SLICE
-from leaderboard.models import Benchmark, Entry, Run, Score
+from leaderboard.models import Benchmark, Run, Score
 from leaderboard.pages.comparison_words import (
     Side,
     compared_runs,
@@ -35,7 +33,7 @@ from leaderboard.pages.comparison_words import (
 )
 from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
 from leaderboard.probes import pages_of
-from leaderboard.probes.culture.pairs import PairInLanguage, chosen_pair, pairs_of, part_in_words, switches
+from leaderboard.probes.culture.pairs import PairInLanguage, chosen_pair, pairs_of, switches
 from leaderboard.probes.items import item_url
 from leaderboard.probes.wording import (
     OUTCOMES,
@@ -64,7 +62,6 @@ DIFFERENCES = (
     *("difference", "low", "high", "gained", "lost", "p", "p_holm"),
 )
 RUNS = ("name", "run", *INTERVAL, "difference", "difference_low", "difference_high", "p", "p_holm", "result")
-SIDE_BY_SIDE = ("name", "run", "settings", *INTERVAL, "provenance")
 
 
 def compare_view(request: HttpRequest) -> HttpResponseBase:
@@ -77,7 +74,9 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
     try:
         runs = find_runs(names, slug)
     except ProbingError as error:
-        return _side_by_side(request, names, slug, error)
+        published = Benchmark.objects.filter(printed__model__hub_id__in=names).order_by("title").distinct()
+        lists = dict.fromkeys((benchmark.title, benchmark.get_absolute_url()) for benchmark in published)
+        return _form(request, names, {"error": error, "published": lists}, status=400)
     offered = pairs_of(runs)
     pair = chosen_pair(request.GET, offered)
     try:
@@ -155,75 +154,27 @@ def _form(request: HttpRequest, names: Sequence[str], context: dict[str, Any], s
     return render(request, "compare.html", {**context, "chosen": chosen(names)}, status=status)
 
 
-def _side_by_side(request: HttpRequest, names: Sequence[str], slug: str, error: ProbingError) -> HttpResponseBase:
-    """Show the figures of runs of which some have no stored answers, or say why these runs cannot be compared."""
-    try:
-        rows = figures_side_by_side(names, slug)
-    except ProbingError as reason:
-        return _form(request, names, {"error": reason}, status=400)
-    if all(run.artefact for run, *_ in rows):
-        return _form(request, names, {"error": error}, status=400)
-    runs = [run for run, *_ in rows[: len(names)]]
-    pages, benchmark = pages_of(runs[0].benchmark), runs[0].benchmark
-    figures = [_side_by_side_row(*row) for row in rows]
-    reference = comparison_reference(request, runs)
-    if file := download(request, {"runs": (SIDE_BY_SIDE, figures)}) or reference_file(request, reference):
-        return file
-    context = {
-        **_chosen_runs(runs),
-        "side_by_side": figures,
-        "has_values": filled(figures, ("value",)),
-        "scale": _scale(score for _, score, _ in rows),
-        "metric": pages.metric_label(benchmark.main_metric),
-        "differ": len({figure["settings"] for figure in figures[: len(names)]}) > 1,
-        **what_is_cited(request, reference),
-    }
-    return render(request, "compare.html", context)
-
-
-def _side_by_side_row(run: Entry, score: Score | None, differs: str) -> Row:
-    """Return a run with its figure; one whose answers are not stored cannot be tested against others."""
-    settings = ", ".join(filter(None, [part_in_words(score) if score else "", differs]))
-    return {
-        "stored": run,
-        "figure": score,
-        "mark": run.provenance,
-        "heading": labels.sentence(settings),
-        "name": run.name,
-        "run": None if run.is_published else run.pk,
-        "settings": settings,
-        **{name: getattr(score, name, None) for name in INTERVAL},
-        "provenance": run.source,
-    }
-
-
-def comparison_reference(request: HttpRequest, runs: Sequence[Entry]) -> Reference:
+def comparison_reference(request: HttpRequest, runs: Sequence[Run]) -> Reference:
     """Return how a comparison is cited, with the run of each model."""
     benchmark = runs[0].benchmark
-    origins = [run.citation if run.is_published else f"run {run.pk}" for run in runs]
-    named = "; ".join(f"{run.model.title} ({origin})" for run, origin in zip(runs, origins, strict=True))
-    key = "-".join(["comparison", *(slugify(_choice(run)) for run in runs)])
+    named = "; ".join(f"{run.model.title} (run {run.pk})" for run in runs)
+    key = "-".join(["comparison", *(str(run.pk) for run in runs)])
     details = f"{named}; benchmark version {benchmark.version[:12]}"
     return page_reference(request, key, f"Comparison on {benchmark.title}", details)
 
 
-def _chosen_runs(runs: Sequence[Entry]) -> dict[str, Any]:
+def _chosen_runs(runs: Sequence[Run]) -> dict[str, Any]:
     """Return the fields of the form, and links to all benchmarks on which the same models have runs."""
     models = urlencode([("model", run.model.hub_id) for run in runs])
     current = runs[0].benchmark
     others = [PageLink(other.title, f"?{models}&benchmark={other.name}", False) for other in shared_benchmarks(runs)]
-    choice = sorted([PageLink(current.title, "?" + urlencode([("m", _choice(run)) for run in runs]), True), *others])
+    choice = sorted([PageLink(current.title, "?" + urlencode([("m", run.pk) for run in runs]), True), *others])
     return {
         "title": f"{', '.join(short_names(runs))} on {current.title}",
-        "chosen": chosen([_choice(run) for run in runs]),
+        "chosen": chosen([str(run.pk) for run in runs]),
         "benchmark": current,
         "benchmark_switches": [choice] if others else [],
     }
-
-
-def _choice(run: Entry) -> str:
-    """Return what chooses a run: its number, and for a printed row the id of its model."""
-    return run.model.hub_id if run.is_published else str(run.pk)
 
 
 def chosen(names: Sequence[str]) -> list[tuple[str, str]]:

@@ -1,14 +1,11 @@
 """Sections of a benchmark: its one list of published figures, and their places beside measured ones."""
 
-from collections import Counter
-
 import pytest
 from django.test import Client
 
 from leaderboard.figures import benchmarks
 from leaderboard.figures.runs import ANY_VERSION
 from leaderboard.models import Benchmark, Model, Printed
-from leaderboard.models.printed import printed_rows
 from probing.catalog import EMBEDDED
 from probing.settings import Settings
 from tests.fakes import FakeModel
@@ -168,27 +165,3 @@ def test_it_stands_beside_the_measured_figure(client: Client) -> None:
     assert "○ Published" not in client.get("/models/org/paper/").content.decode()
     make.finished(on, 0.2, make.model("org/unknown", parameters=None))
     assert "Its size is not known" in client.get("/models/org/unknown/").content.decode()
-
-
-def test_two_published_models_have_their_figures_in_all_common_settings(client: Client) -> None:
-    make.published_figures()
-    on_dlama = Printed.objects.filter(benchmark__slug="dlama", benchmark__main=True)
-    rows_of_models = printed_rows(on_dlama.filter(dimension="culture_pair_language"))
-    (first, _), (second, _) = Counter(row.model.hub_id for row in rows_of_models).most_common(2)
-    rows = csv_rows(client, f"/compare/?m={first}&m={second}&benchmark=dlama")
-    assert len(rows) > 2
-    assert all(row["value"] for row in rows)
-    for one, other in zip(rows[::2], rows[1::2], strict=True):
-        assert one["settings"] == other["settings"]
-        assert one["name"] != other["name"]
-    assert len({row["settings"] for row in rows}) == len(rows) / 2
-
-
-def test_figures_of_different_questions_are_said_not_to_be_comparable(client: Client) -> None:
-    on = make.benchmark(probe="ranking")
-    for hub_id, part in (("org/one", "arab-west ar"), ("org/two", "asia-west ko")):
-        about = {"metric": "p_at_1", "dimension": "culture_pair_language", "part": part}
-        make.printed(on, [{**about, "value": 0.5}], printed_model(hub_id))
-    html = " ".join(client.get("/compare/?m=org/one&m=org/two").content.decode().split())
-    assert "They are about different questions, so they cannot be compared." in html
-    assert "Arab and West, asked in Arabic" in html

@@ -168,17 +168,18 @@ def test_a_run_named_twice_is_said(client: Client, site: Site) -> None:
     assert "The only run of org/first is chosen 2 times." in page
 
 
-def test_published_runs_stand_side_by_side_without_a_test(client: Client, site: Site) -> None:
-    at = f"/compare/?m={site.first.pk}&m={site.published.model.hub_id}"
-    assert "without a test" in client.get(at).content.decode()
-    rows = csv_rows(client, at)
-    assert [row["run"] for row in rows] == [str(site.first.pk), ""]
-    assert float(rows[1]["value"]) == 0.5
+def test_published_figures_are_not_compared_and_their_lists_are_named(client: Client, site: Site) -> None:
+    response = client.get(f"/compare/?m={site.first.pk}&m={site.published.model.hub_id}")
+    html = response.content.decode()
+    assert response.status_code == 400
+    assert f"no finished run of &#x27;{site.published.model.hub_id}&#x27; whose answers are stored here" in html
+    assert f'<a href="{site.benchmark.get_absolute_url()}#section-published">{site.benchmark.title}</a>' in html
+    assert "section-published" not in client.get(f"/compare/?m={site.first.pk}&m=999").content.decode()
 
 
 def test_a_run_that_does_not_exist_is_named(client: Client, site: Site) -> None:
     page = client.get(f"/compare/?m={site.first.pk}&m=999").content.decode()
-    assert "There is no finished run 999." in page
+    assert "There is no finished run 999 whose answers are stored here." in page
 
 
 def test_ticked_models_are_compared_on_a_benchmark_that_they_share(client: Client, site: Site) -> None:
