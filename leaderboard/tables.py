@@ -5,17 +5,14 @@ parameters of a table have its name as a prefix, except those of the main table 
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypeVar
 
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.utils import timezone
 
 from leaderboard.models import Score
-from leaderboard.ui.spelled import Raw
 from leaderboard.ui.table_files import rows_response, wants_file
 
 Row = dict[str, Any]
@@ -116,7 +113,7 @@ def download(request: HttpRequest, tables: Files) -> HttpResponse | None:
         names = ", ".join(tables)
         return HttpResponse(f"There is no table {name!r} here. Tables of this page: {names}.\n", "text/plain", 404)
     columns, rows = tables[name]
-    values = ([written(row[column]) for column in columns] for row in rows)
+    values = ([row[column] for column in columns] for row in rows)
     file = rows_response(columns, values, request, name)
     return HttpResponse(file.getvalue(), headers=file.headers)  # complete, so that it can be kept
 
@@ -131,16 +128,11 @@ def figures_of(score: Score | None, name: str = "") -> Row:
     return {name or "value": score.value if score else None, **ends, number: (score and score.n) or None}
 
 
+def values_of(scores: Mapping[str, Score | None]) -> Row:
+    """Return the values of several scores in columns that begin with their names (`figures_of`)."""
+    return {column: value for name, score in scores.items() for column, value in figures_of(score, name).items()}
+
+
 def score_columns(titles: Sequence[tuple[str, str]]) -> list[str]:
     """Return the columns of several scores (`figures_of`), given their names with their titles."""
     return [column for name, _ in titles for column in figures_of(None, name)]
-
-
-def written(value: Any) -> Raw:
-    """Return a value as files have it: a local time to the second with its zone, a duration in whole seconds."""
-    if isinstance(value, datetime):
-        return timezone.localtime(value).isoformat(timespec="seconds")
-    if isinstance(value, timedelta):
-        return round(value.total_seconds())
-    plain: Raw = value
-    return plain

@@ -13,12 +13,11 @@ from leaderboard.figures.scores import OVERALL_SLICE, RELATION, Slice, dot_score
 from leaderboard.figures.standings import published_version
 from leaderboard.models import Benchmark, Printed, PrintedRow, Run, Score
 from leaderboard.models.printed import printed_rows
-from leaderboard.pages.standings_table import values_of
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, settings_in_words, sides_and_gap
 from leaderboard.probes.probe_pages import Parts
 from leaderboard.probes.wording import example_pieces, group_title, language_of, relation_name, tag_text
-from leaderboard.tables import filled, ordered, page_of
+from leaderboard.tables import filled, ordered, page_of, values_of
 from leaderboard.ui import labels
 from leaderboard.ui.labels import PUBLISHED
 from probing.benchmark import Relation

@@ -25,6 +25,7 @@ from leaderboard.tables import (
     page_of,
     parameter,
     score_columns,
+    values_of,
 )
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart, Point
@@ -130,9 +131,7 @@ def _of_models(tables: Mapping[int, File]) -> File:
     for group, of_runs in by_group.items():
         scores = {run: of_runs[run]["scores"][0] if run in of_runs else None for run in tables}
         first = next(iter(of_runs.values()))
-        figures = {
-            name: value for run, score in scores.items() for name, value in figures_of(score, f"run_{run}").items()
-        }
+        figures = values_of({f"run_{run}": score for run, score in scores.items()})
         names = {"group": group, "title": first["title"], "href": "", "n": None, CHANCE: first.get(CHANCE)}
         rows.append({**names, "scores": list(scores.values()), "wordings": None, **figures})
     return ["group", *score_columns([(f"run_{run}", "") for run in tables]), CHANCE], rows

@@ -1,7 +1,7 @@
 """/runs/<id>/items/ : the items that a model was asked and its answers, filtered on the server."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import isnan
 from typing import Any
 
@@ -16,10 +16,10 @@ from leaderboard.figures import item_rows
 from leaderboard.figures.item_rows import ItemFilter, ItemsMissing, Row
 from leaderboard.models import Run
 from leaderboard.probes import pages_of
-from leaderboard.probes.items import LABELS, ColumnValues, exported_value, item_url, right_or_wrong, stored_text
+from leaderboard.probes.items import LABELS, ColumnValues, item_url, right_or_wrong, stored_text
 from leaderboard.probes.wording import group_title, relation_names, row_key, sentences, several_answers
 from leaderboard.tables import page_of
-from leaderboard.ui import labels, spelled
+from leaderboard.ui import labels
 from leaderboard.ui.links import link
 from leaderboard.ui.table_files import json_lines, rows_response, wants_file
 from probing.probes import probe_named
@@ -135,7 +135,8 @@ def _file(request: HttpRequest, run: Run, numbers: Sequence[int], values: Column
     stored = item_columns.exported(values)
     names = [LABELS.get(name, name) for name in stored]
     ends = [[value for name in stored for value in values[name] if isinstance(value, str)]]
-    response = rows_response(names, _values(run, chosen, stored), request, sample=ends)
+    rows = ([row[name] for name in stored] for row in item_rows.rows(run, chosen, stored))
+    response = rows_response(names, rows, request, sample=ends)
     response["ETag"] = _etag(run, request.GET.urlencode(), *names)
     return response
 
@@ -143,10 +144,6 @@ def _file(request: HttpRequest, run: Run, numbers: Sequence[int], values: Column
 def _etag(run: Run, *parts: str) -> str:
     """Return an ETag without reading the file: the items of a finished run never change."""
     return quote_etag(hashlib.sha256(repr((run.pk, run.finished, *parts)).encode()).hexdigest()[:32])
-
-
-def _values(run: Run, numbers: Sequence[int], names: Sequence[str]) -> Iterator[list[spelled.Raw]]:
-    return ([exported_value(row[name]) for name in names] for row in item_rows.rows(run, numbers, names))
 
 
 TRUTH = {"yes": True, "no": False}

@@ -5,7 +5,7 @@ from as `standing`, and `scores`, the figures that its page shows with their int
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.http import HttpRequest, QueryDict
@@ -38,7 +38,7 @@ from leaderboard.probes.culture.pairs import (
 )
 from leaderboard.probes.culture.sides import GAP
 from leaderboard.probes.wording import group_title, read_relations, relation_name
-from leaderboard.tables import ENDS, filled, ordered, page_of, sorting
+from leaderboard.tables import ENDS, filled, ordered, page_of, sorting, values_of
 from leaderboard.ui import labels, spelled
 from leaderboard.ui.labels import MEASURED
 from leaderboard.ui.table_files import wants_file
@@ -226,12 +226,6 @@ def _table_row(
         "n": (row["main"].n or None) if row["main"] else None,
         **_run_values(row, run),
     }
-
-
-def values_of(scores: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of scores and the ends of their intervals, by the names of their columns."""
-    ends = {f"{name}_{end}": getattr(score, end, None) for name, score in scores.items() for end in ENDS}
-    return {**{name: getattr(score, "value", None) for name, score in scores.items()}, **ends}
 
 
 def _run_values(row: Row, run: Run) -> dict[str, Any]:

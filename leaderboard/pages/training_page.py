@@ -287,11 +287,8 @@ def curve_rows(training: Training) -> list[Row]:
 
 def curve_names(series: Sequence[Series]) -> list[str]:
     """Return a name for each series of a model: the form of its weights, and who measured it."""
-    names: list[str] = []
-    for part in series:
-        name = visible(", ".join(filter(None, [part.model.weights_in_words, _source(part.last)])))
-        names.append(f"{name}, to run {part.last.pk}" if name in names else name)
-    return names
+    words = {part.last.pk: filter(None, [part.model.weights_in_words, _source(part.last)]) for part in series}
+    return list(labels.distinct({run: visible(", ".join(texts)) for run, texts in words.items()}).values())
 
 
 def _source(run: Run) -> str:

@@ -128,12 +128,6 @@ def right_or_wrong(run: Run) -> Callable[[Row], str]:
     return band
 
 
-def exported_value(value: Any) -> spelled.Raw:
-    """Return what files have of a stored value; the members of a list are one text."""
-    plain: spelled.Raw = "; ".join(map(str, value)) if isinstance(value, list) else value
-    return plain
-
-
 def item_url(run: Run, row: Row) -> str:
     """Return the address of the page of an item's question, with what the run answered to this wording."""
     page = reverse("question", args=[run.benchmark.name, f"{row['relation']}-{row['index']}"])
@@ -240,7 +234,7 @@ def facts_table(item: ItemRow, columns: ItemColumns, above: Sequence[str] = PLAC
     facts = [
         {
             "name": column["title"],
-            "stored": exported_value(row[column["stored"]]),
+            "stored": row[column["stored"]],
             "text": stored_text(column["stored"], row[column["stored"]], names),
             "language": row.get("language", "") if column["is_text"] else "",
         }

@@ -16,7 +16,7 @@ from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options, answer_in_template
 from leaderboard.probes.probe_pages import Parts, ProbePages, parts, run_columns
 from leaderboard.probes.wording import AnswerWords, group_title, read_relations, relation_name, relation_names
-from leaderboard.tables import Row, figures_of, score_columns
+from leaderboard.tables import Row, score_columns, values_of
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart, Point
 from probing.analysis.breakdowns import ALL, OVERALL
@@ -95,13 +95,7 @@ def by_relation(run: Run, columns: Mapping[str, Mapping[str, Score]]) -> list[Ro
     rows.append(
         {**dict.fromkeys(("relation", "title", "hover"), MEAN), "href": run.get_absolute_url(), "scores": means}
     )
-    return [with_figures(row) for row in rows]
-
-
-def with_figures(row: Row) -> Row:
-    """Return a row with the values of its scores in columns of their own."""
-    values = [figures_of(score, name) for name, score in row["scores"].items()]
-    return row | {name: value for of_score in values for name, value in of_score.items()}
+    return [row | values_of(row["scores"]) for row in rows]
 
 
 def _chart(name: str, rows: Sequence[Row], titles: Titles) -> Chart:
@@ -150,18 +144,17 @@ def prompted_runs(runs: Sequence[Entry], scores: Mapping[int, ScoresByGroup]) ->
     groups: dict[tuple[Any, ...], list[Entry]] = defaultdict(list)
     for run in runs:
         groups[comparable_settings(run)].append(run)
-    return [
-        with_figures(
-            {
-                **run_columns(run),
-                "prompting": settings_in_words(run),
-                "scores": {metric: scores[run.pk].get((metric, ALL)) for metric in BY_PROMPTING},
-            }
-        )
+    rows: list[Row] = [
+        {
+            **run_columns(run),
+            "prompting": settings_in_words(run),
+            "scores": {metric: scores[run.pk].get((metric, ALL)) for metric in BY_PROMPTING},
+        }
         for group in groups.values()
         if len({settings_in_words(run) for run in group}) > 1
         for run in group
     ]
+    return [row | values_of(row["scores"]) for row in rows]
 
 
 def _promptings_chart(rows: Sequence[Row]) -> list[Chart]:
@@ -241,10 +234,9 @@ COMMON_COLUMNS = (*ROW_KEY, *PAIR, *(f"{side}_{value}" for side in ("fine", "coa
 def comparison_parts(runs: Sequence[Run], query: QueryDict, pair: PairInLanguage | None) -> Parts:
     number, scores = in_common(runs)
     titles = [(metric, METRIC_LABELS[metric]) for metric in COMPARED_METRICS]
-    rows = [
-        with_figures({"run": name, "scores": {metric: of_run.get(metric) for metric in COMPARED_METRICS}})
-        for name, of_run in zip(short_names(runs), scores, strict=False)
-    ]
+    by_name = zip(short_names(runs), scores, strict=False)
+    compared = [(name, {metric: of_run.get(metric) for metric in COMPARED_METRICS}) for name, of_run in by_name]
+    rows = [{"run": name, "scores": of_run, **values_of(of_run)} for name, of_run in compared]
     tables = {"common_answers": (("run", *score_columns(titles)), rows)}
     return parts(query, tables, metrics=titles, number=number)
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from leaderboard.models import Score
 
-Raw = str | int | float | bool | None
 NO_VALUE = "–"
 NOT_MEASURED = "not measured"
 SKEW = 0.1  # of half an interval: how far its middle may lie from the value for the ± of both ends
@@ -80,11 +79,6 @@ def score_note(row: Score) -> str:
         return note
     clustered = f"{row.cluster_low:.3f} to {row.cluster_high:.3f} on other relations like these"
     return f"{note} on these relations, {clustered}"
-
-
-def written(value: Raw) -> str | int | float | None:
-    """Return a value as CSV has it: true and false in lower case."""
-    return str(value).lower() if isinstance(value, bool) else value
 
 
 def stored(value: Any) -> str:

@@ -3,15 +3,18 @@
 import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from itertools import chain, islice
 from math import isfinite
+from typing import Any
 
 from django.http import HttpRequest, StreamingHttpResponse
+from django.utils import timezone
 from django.utils.text import slugify
 
 from leaderboard.serving.middleware import TABLE_FORMATS
-from leaderboard.ui.spelled import Raw, written
 
+Raw = str | int | float | bool | None
 JSON = "application/json"
 JSON_LINES = "application/jsonl; charset=utf-8"
 BYTE_ORDER_MARK = "\ufeff"
@@ -23,15 +26,29 @@ LAST_LATIN = "\u024f"  # the end of Unicode's block Latin Extended-B
 
 def rows_response(
     header: Sequence[str],
-    rows: Iterable[Sequence[Raw]],
+    rows: Iterable[Iterable[Any]],
     request: HttpRequest,
     table: str = "",
     sample: Iterable[Sequence[Raw]] = (),
 ) -> StreamingHttpResponse:
     """Stream the rows of a page's table in the format that the request names; see `csv_lines` for `sample`."""
+    values = ([written(value) for value in row] for row in rows)
     if request.GET.get("format") == "json":
-        return StreamingHttpResponse(json_array(header, rows), content_type=JSON)
-    return StreamingHttpResponse(csv_lines(header, rows, sample), headers=_csv_headers(request, table))
+        return StreamingHttpResponse(json_array(header, values), content_type=JSON)
+    return StreamingHttpResponse(csv_lines(header, values, sample), headers=_csv_headers(request, table))
+
+
+def written(value: Any) -> Raw:
+    """Return a value as files have it: a local time to the second with its zone, a duration in whole seconds.
+
+    The members of a list are one text.
+    """
+    if isinstance(value, datetime):
+        return timezone.localtime(value).isoformat(timespec="seconds")
+    if isinstance(value, timedelta):
+        return round(value.total_seconds())
+    plain: Raw = "; ".join(map(str, value)) if isinstance(value, list) else value
+    return plain
 
 
 def json_lines(rows: Iterable[object], name: str) -> StreamingHttpResponse:
@@ -83,11 +100,12 @@ def _json_text(content: object) -> str:
 
 
 def safe(value: Raw) -> str | int | float:
-    """Put an apostrophe before text that a spreadsheet would run as a formula; numbers, true and false have none."""
+    """Put an apostrophe before text that a spreadsheet would run as a formula; true and false are in lower case."""
     if isinstance(value, str):
         return f"'{value}" if value.startswith(FORMULA_STARTS) else value
-    plain = written(value)
-    return "" if plain is None else plain
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else value
 
 
 def has_other_script(text: str) -> bool:

@@ -13,7 +13,8 @@ from django.test import RequestFactory
 from django.utils import timezone
 
 from leaderboard.models import Score
-from leaderboard.tables import download, filled, ordered, page_of, written
+from leaderboard.tables import download, filled, ordered, page_of
+from leaderboard.ui.table_files import written
 
 COLUMNS = ("name", "score", "commit")
 ROWS: list[dict[str, Any]] = [

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from leaderboard.figures import benchmarks
 from leaderboard.figures.scores import group_url, scores_of
 from leaderboard.models import Benchmark, Entry, Score
-from leaderboard.tables import ENDS, Row, figures_of
+from leaderboard.tables import ENDS, Row, values_of
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart, Point
 from probing.analysis.breakdowns import ALL, BY_CULTURE, CULTURE, split_group
@@ -50,7 +50,7 @@ def _row(run: Entry, group: Sequence[str], scores: Mapping[str, Score]) -> Row:
     values = {side: scores[culture] for side, culture in zip(SIDES, cultures, strict=False)} | {"gap": scores.get(GAP)}
     return {
         **dict.fromkeys(COLUMNS),
-        **{name: value for side, score in values.items() for name, value in figures_of(score, side).items()},
+        **values_of(values),
         "p": scores[GAP_P].value if GAP_P in scores else None,
         "run": run,
         "pair": pair,

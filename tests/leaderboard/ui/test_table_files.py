@@ -6,8 +6,16 @@ from collections.abc import Iterator
 import pytest
 from django.test import RequestFactory
 
-from leaderboard.ui.spelled import Raw
-from leaderboard.ui.table_files import BYTE_ORDER_MARK, LINES, LOOKED_AT, csv_lines, json_array, rows_response, safe
+from leaderboard.ui.table_files import (
+    BYTE_ORDER_MARK,
+    LINES,
+    LOOKED_AT,
+    Raw,
+    csv_lines,
+    json_array,
+    rows_response,
+    safe,
+)
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\r=1"])
