@@ -42,7 +42,7 @@ def head(client: Client, address: str) -> Head:
     return Head(client.get(address).content.decode())
 
 
-def test_no_head_has_hidden_characters_of_a_name(client: Client) -> None:
+def test_neither_heads_nor_the_feed_have_hidden_characters_of_a_name(client: Client) -> None:
     on = make.benchmark()
     run = make.finished(on, 0.25, make.model("org/na\u202eme"))
     submission = Submission.objects.create(token="made-up", model_id="org/na\u202eme", benchmark=on, run=run)
@@ -55,6 +55,9 @@ def test_no_head_has_hidden_characters_of_a_name(client: Client) -> None:
         start = client.get(address).content.decode().partition("</head>")[0]
         assert "na\\u202eme" in start, address
         assert "\u202e" not in start, address
+    feed, page = (client.get(address).content.decode() for address in ("/feed.atom", run.model.get_absolute_url()))
+    assert "\u202e" not in feed and "na\\u202eme" in feed
+    assert "na\\u202eme" in page.partition("<main")[2]
 
 
 def test_a_run_is_described_by_its_figure(client: Client) -> None:

@@ -20,7 +20,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, Run, RunEvent, Submission
 from leaderboard.pages import explorer
 from leaderboard.pages.methods_page import NAMES, methods_address, read_methods
 from leaderboard.probes import PAGES
@@ -255,6 +255,30 @@ def test_every_page_passes_every_check(site: Site, subtests: pytest.Subtests, mo
     run = site.first.get_absolute_url()
     assert seen.pages_with_charts >= {"/models/org/first/", run, compared, "/benchmarks/small/"}
     assert len(seen.links_to_methods) > 5
+
+
+def test_what_strangers_wrote_is_shown_as_text(small: Benchmark, client: Client, subtests: pytest.Subtests) -> None:
+    hostile = "<evil>\u202e\x07 & more"
+    model = make.model("org/<evil>", revision=hostile, licence=hostile)
+    run = make.measured(small, model, skill=1, templates=(0,))
+    make.replace_rows(run, make.stored_rows(run).assign(prediction_label=hostile + "x" * 5000))
+    make.restore_figures(small)
+    failed = make.running(make.model(model.hub_id), small)
+    RunEvent.objects.create(run=failed, state="failed", message=hostile)
+    Run.objects.fail(failed, "internal", hostile, hostile, log=f"one\n{hostile}")
+    Submission.objects.create(token="secret", model_id=model.hub_id, benchmark=small, run=failed, state="accepted")
+    question, other = "/benchmarks/small/items/P30-1/", make.finished(small)
+    answers = (run.get_absolute_url(), f"{run.get_absolute_url()}items/", f"{question}?run={run.pk}")
+    written_out = (model.get_absolute_url(), failed.get_absolute_url(), "/submissions/secret/", "/queue/", question)
+    of_names = ("/", "/benchmarks/small/", "/benchmarks/small/relations/P30/", f"/compare/?m={run.pk}&m={other.pk}")
+    for address in (*answers, *written_out, *of_names, "/feed.atom", "/search/?search=%3Cevi", "/models/org/<evils>/"):
+        with subtests.test(address):
+            text = client.get(address).content.decode()
+            assert "&lt;evil&gt;" in text and "<evil>" not in text
+            assert address in answers or "\u202e" not in text, "in answers, such characters can be part of the language"
+            assert address not in written_out or r"&lt;evil&gt;\u202e\x07 &amp; more" in text
+    assert "x" * 600 not in client.get(question).content.decode()
+    assert "one\n&lt;evil&gt;" in client.get(failed.get_absolute_url()).content.decode(), "a log keeps its lines"
 
 
 def test_charts_by_domain_lead_to_the_questions_of_the_domain(client: Client, site: Site) -> None:

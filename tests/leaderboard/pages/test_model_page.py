@@ -83,13 +83,6 @@ def test_a_model_that_is_not_on_the_hub_is_named_as_in_its_paper(client: Client,
     assert "huggingface.co" not in page
 
 
-def test_a_name_with_hidden_characters_shows_them(client: Client, small: Benchmark) -> None:
-    make.finished(small, 0.25, make.model("org/na\u202eme", licence="mit\u200b"))
-    page = page_of(client, "org/na\u202eme")
-    assert "na\\u202eme" in page
-    assert "mit\\u200b" in page
-
-
 def test_a_figure_stands_beside_those_of_models_of_similar_size(client: Client, small: Benchmark) -> None:
     make.finished(small, 0.5, make.model("org/name", parameters=100))
     for parameters, value in ((50, 0.3), (200, 0.6), (49, 0.1), (201, 0.9)):
