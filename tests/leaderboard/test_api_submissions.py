@@ -152,7 +152,6 @@ def test_all_unknown_keys_are_named_at_once_and_before_what_is_missing(client: C
     [
         ({"limit": 1}, "Choose from: templates, sample, language, pll, reduction, dtype, start, prompting, shots"),
         (["few-shot"], '"options": {'),
-        ({"prompting": "loud"}, "Choose from: vanilla"),
     ],
 )
 def test_a_bad_option_says_what_would_do(client: Client, pairs: Benchmark, options: object, step: str) -> None:

@@ -24,21 +24,9 @@ def standing(number: int, submitter: str, second: int) -> Waiting:
     return Waiting(number, submitter, datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=second))
 
 
-def test_runs_of_one_submitter_are_begun_in_the_order_of_their_submission() -> None:
-    assert in_line([standing(1, "a", 10), standing(2, "a", 11), Waiting(3, "a"), Waiting(4, "a")]) == [1, 2, 3, 4]
-
-
 def test_a_flood_is_before_another_submitters_run_with_two_runs_only() -> None:
     flood = [standing(1, "flood", 1), standing(2, "flood", 2), *(Waiting(number, "flood") for number in range(3, 9))]
     assert in_line([*flood, standing(20, "late", 3)]) == [1, 2, 20, 3, 4, 5, 6, 7, 8]
-
-
-def test_runs_stand_in_the_order_in_which_they_were_put_in() -> None:
-    assert in_line([standing(1, "a", 30), standing(2, "b", 20), standing(3, "c", 10)]) == [3, 2, 1]
-
-
-def test_runs_that_may_stand_and_do_not_yet_come_after_those_that_do() -> None:
-    assert in_line([Waiting(1, "a"), Waiting(2, "a"), Waiting(3, "a"), standing(4, "b", 5)]) == [4, 1, 2, 3]
 
 
 @pytest.mark.parametrize("workers", [1, 3])

@@ -70,10 +70,10 @@ def test_a_table_beside_the_main_one_has_parameters_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "first"), [("", 0), ("page=2", 2), ("page=99", 4), ("page=0", 4), ("page=-3", 4), ("page=x", 0)]
+    ("text", "first"), [("", 0), ("2", 2), ("99", 4), ("0", 4), ("-3", 4), ("x", 0), ("1.5", 0), ("9" * 5000, 0)]
 )
-def test_a_page_that_does_not_exist_is_the_last_and_other_text_the_first(query: str, first: int) -> None:
-    assert page_of(ROWS, request_for(query), size=2)[0] == ROWS[first]
+def test_a_page_that_does_not_exist_is_the_last_and_other_text_the_first(text: str, first: int) -> None:
+    assert page_of(ROWS, request_for(f"page={text}"), size=2)[0] == ROWS[first]
 
 
 def test_columns_without_a_value_can_be_told_from_the_others() -> None:

@@ -85,29 +85,12 @@ def test_a_submission_that_waits_says_for_what(client: Client, small: Benchmark)
     assert "You have cancelled this submission." in page(client, submission)
 
 
-def test_the_holder_cancels_and_tries_again(client: Client, checked: Submission) -> None:
-    response = client.post(address(checked), {"cancel": "yes"})
-    assert response.headers["Location"] == address(checked)
-    html = page(client, checked)
-    assert "You have cancelled this submission." in html
-    assert Run.objects.get(pk=checked.run_id).state == Run.State.CANCELLED
-    assert 'name="retry"' in html
-    client.post(address(checked), {"retry": "yes"})
-    assert Run.objects.get(pk=checked.run_id).state == Run.State.QUEUED
-
-
-def test_what_cannot_be_done_any_more_is_said(client: Client, checked: Submission) -> None:
-    Run.objects.filter(pk=checked.run_id).update(state=Run.State.FINISHED)
-    response = client.post(address(checked), {"cancel": "yes"})
-    assert response.status_code == 409
-    assert "There is nothing left to cancel." in response.content.decode()
-
-
 def test_a_limit_is_said_where_a_run_is_tried_again(client: Client, checked: Submission, settings: Settings) -> None:
     Run.objects.filter(pk=checked.run_id).update(state=Run.State.FAILED)
     settings.QUEUE_LIMIT = 1
     make.run(make.model(), checked.benchmark)
     response = client.post(address(checked), {"retry": "yes"})
+    assert response.status_code == 409
     assert "The queue is full" in response.content.decode()
 
 

@@ -8,14 +8,6 @@ from leaderboard.tables import page_in
 from leaderboard.ui.links import link, page_links
 
 
-@pytest.mark.parametrize(
-    ("text", "page"),
-    [("", 1), ("1", 1), ("2", 2), ("3", 3), ("4", 3), ("9" * 5000, 1), ("two", 1), ("1.5", 1), ("0", 3), ("-1", 3)],
-)
-def test_a_number_without_a_page_is_the_last_and_any_other_text_is_the_first(text: str, page: int) -> None:
-    assert page_in(range(5), QueryDict(f"page={text}"), "", 2).number == page
-
-
 def test_an_empty_list_has_one_page() -> None:
     page = page_in([], QueryDict("page=7"), "")
     assert page.number == 1

@@ -67,13 +67,6 @@ def test_rows_are_read_while_lines_are_sent() -> None:
     assert len(taken) == LOOKED_AT
 
 
-def test_a_response_names_its_file() -> None:
-    response = rows_response(["a"], [["ä"]], RequestFactory().get("/runs/4/items/"))
-    assert response["Content-Disposition"] == 'attachment; filename="clozeboard-runs-4-items.csv"'
-    assert response["Content-Type"] == "text/csv; charset=utf-8"
-    assert response.getvalue() == "a\nä\n".encode()
-
-
 def test_json_has_an_object_for_each_row_with_values_as_they_are() -> None:
     rows: list[list[Raw]] = [["=1", 2, 0.5], ["ä", True, None], ["", float("nan"), float("inf")]]
     answer = rows_response(["a", "b", "c"], rows, RequestFactory().get("/?format=json"))
