@@ -122,20 +122,6 @@ def compare(results: ResultRows, dimensions: list[str], correctness: Correctness
     return with_holm(pd.DataFrame([row for of_result in rows.values() for row in of_result]))
 
 
-def overall_difference(
-    first: pd.DataFrame, second: pd.DataFrame, correctness: Correctness = CORRECT
-) -> dict[str, float]:
-    """Return the overall figures of two results and their difference with its paired interval.
-
-    `first`, `second`: their rows as `common_rows` returns them, or a part that is the same in both. The figures are
-    those of the overall row of `compare`: `n`, `first`, `second`, `difference`, `low`, `high` and so on, to
-    `second_high`.
-    """
-    right = first.assign(first=first[correctness.column], second=second[correctness.column]).reset_index(drop=True)
-    items = _group_items(right, members(right, OVERALL), ["first", "second"])
-    return _paired(items["weight"], items["first"], items["second"], correctness.macro)
-
-
 def with_holm(differences: pd.DataFrame) -> pd.DataFrame:
     """Add the corrected p-values: over all tests of a dimension, which are those of every group and every result."""
     corrected = differences.assign(p_holm=differences.groupby("dimension")["p"].transform(holm))

@@ -16,7 +16,7 @@ import pytest
 from scipy.stats import binomtest
 
 from probing.__main__ import main
-from probing.analysis.paired_tests import overall_difference
+from probing.analysis.paired_tests import compare
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
@@ -443,15 +443,14 @@ def test_comparing_needs_no_torch(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("wordings", [1, 3])
 def test_of_equal_models_one_in_twenty_is_found_different(wordings: int) -> None:
-    """Both answer 200 questions, each as often rightly as the other, and the wordings of one alike."""
-    random, facts = np.random.default_rng(0), np.repeat(np.arange(200), wordings)
-    keys = pd.DataFrame({"relation": "", "template": np.tile(np.arange(wordings), 200), "index": facts})
-    found = 0
-    for _ in range(1000):
-        shares = random.random((2, 200))[:, facts] if wordings > 1 else np.full((2, 200), 0.5)
-        first, second = (keys.assign(correct=random.random(len(facts)) < share) for share in shares)
-        found += overall_difference(first, second)["p"] < 0.05
-    assert 40 <= found <= 60
+    """Both answer 200 questions in each of 1,000 trials, equally often rightly, and the wordings of one alike."""
+    random, questions = np.random.default_rng(0), np.repeat(np.arange(200_000), wordings)
+    keys = pd.DataFrame({"relation": "", "template": np.tile(np.arange(wordings), 200_000), "index": questions})
+    keys["trial"] = (questions // 200).astype(str)
+    shares = random.random((2, 200_000))[:, questions] if wordings > 1 else np.full((2, 200_000), 0.5)
+    first, second = (keys.assign(correct=random.random(len(questions)) < share) for share in shares)
+    trials = compare({"first": first, "second": second}, ["trial"]).query("dimension == 'trial'")
+    assert 40 <= (trials["p"] < 0.05).sum() <= 60
 
 
 def test_a_misspelt_folder_gets_the_right_one(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
