@@ -135,7 +135,7 @@ def download_benchmark(arguments: argparse.Namespace) -> None:
 def add_baselines(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("benchmark", metavar="BENCHMARK", help="a known benchmark, or the folder of one")
-    add("--probe", default="", help="how models would be asked; default: the benchmark's usual probe")
+    add("--probe", choices=sorted(PROBES), help="how models would be asked; default: the benchmark's usual probe")
     words = parser.add_mutually_exclusive_group()
     corpus = "specificity: also choose the answer that is rarer in this text or dump of Wikipedia (.xml.bz2)"
     words.add_argument("--corpus", default="", metavar="FILE", help=corpus)

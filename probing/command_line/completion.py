@@ -3,16 +3,14 @@
 import argparse
 import os
 from collections.abc import Callable, Container
-from functools import partial
 from importlib import import_module
 from typing import Any
 
 from probing.extras import extra_package
 
 LINE, CURSOR = "COMP_LINE", "COMP_POINT"  # what is typed so far, and the place of the cursor in it
-BENCHMARKS, PROBES = "probing.catalog:CATALOG", "probing.probes:PROBES"
-# Arguments that take a name, or else a file, which the shell completes where no name fits, and where the names are.
-NAMES = {"benchmark": BENCHMARKS, "slug": BENCHMARKS, "with": BENCHMARKS, "probe": PROBES}
+# Arguments that take the name of a benchmark, or else a file, which the shell completes where no name fits.
+BENCHMARKS = frozenset({"benchmark", "slug", "with"})
 
 
 def complete(parser: Callable[[Container[str]], argparse.ArgumentParser]) -> None:
@@ -21,15 +19,14 @@ def complete(parser: Callable[[Container[str]], argparse.ArgumentParser]) -> Non
     words = os.environ[LINE][: int(os.environ[CURSOR])].split()[1:]
     main_parser = parser(words[:1])
     for action in _actions(main_parser):
-        if action.dest in NAMES:
-            vars(action)["completer"] = partial(_names, NAMES[action.dest])
+        if action.dest in BENCHMARKS:
+            vars(action)["completer"] = _benchmarks
     library.autocomplete(main_parser)
 
 
-def _names(place: str, **line: Any) -> list[str]:
-    """Return the names that are at a place, whose module is imported only where they are asked for."""
-    module, name = place.split(":")
-    return list(getattr(import_module(module), name))
+def _benchmarks(**line: Any) -> list[str]:
+    """Return the names of benchmarks, whose module is imported only where they are asked for."""
+    return list(import_module("probing.catalog").CATALOG)
 
 
 def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:

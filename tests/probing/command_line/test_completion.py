@@ -19,6 +19,7 @@ from probing.errors import MissingPackage
         ("clozeboard run x --benchmark star", {"starter"}),
         ("clozeboard download simple", {"simpleqa", "simpleqa-verified"}),
         ("clozeboard run x --probe clo", {"cloze"}),
+        ("clozeboard baselines starter --probe clo", {"cloze"}),
         ("clozeboard compare a b --it", {"--items"}),
     ],
 )
