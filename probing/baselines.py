@@ -110,7 +110,6 @@ class UniformModel:
     def generate(
         self, texts: Iterable[str | Prompt], tokens: int, *, chat: bool = False, system: str = ""
     ) -> Iterator[Continuation]:
-        """Yield an empty continuation of every text."""
         return (Continuation("") for _ in texts)
 
     def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:

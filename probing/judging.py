@@ -211,7 +211,6 @@ def _sample_agreement(forms: Sequence[Form], sample: str) -> Iterator[tuple[str,
 
 
 def _answers(form: Form, question: str, sample: str, members: Collection[str]) -> dict[str, bool]:
-    """Return the judge's answers to a question on the sentences of a sample."""
     return {
         sentence: answers[question]
         for of_sample, sentence, answers in form

@@ -204,7 +204,6 @@ def _probe_missing(
     work: Mapping[Part, WorkEstimate],
     progress: PartsProgress,
 ) -> None:
-    """Probe and store each part that is not stored yet."""
     missing = {part: estimate for part, estimate in work.items() if not stored.has(part)}
     for part, estimate in missing.items():
         progress.begin(part)
@@ -215,7 +214,6 @@ def _probe_missing(
 
 
 def _work_done(stored: Partial, work: Mapping[Part, WorkEstimate]) -> tuple[float, float]:
-    """Return the work of all parts, and that of the parts that are stored already."""
     done = sum(estimate.work for part, estimate in work.items() if stored.has(part))
     return sum(estimate.work for estimate in work.values()), done
 

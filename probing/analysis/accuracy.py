@@ -87,7 +87,6 @@ def chance(rows: pd.DataFrame, dimension: str, table: pd.DataFrame | None = None
 
 
 def _without_interval(metric: str | NDArray[np.str_], dimension: str, table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of `means_of` as tidy scores."""
     return table.assign(metric=metric, dimension=dimension).reindex(columns=SCORE_COLUMNS)
 
 

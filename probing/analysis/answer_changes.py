@@ -139,7 +139,6 @@ def changed_facts(shared: ResultRows, column: str) -> pd.DataFrame:
 
 
 def _facts(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the relation and the name of the fact of each row."""
     return pd.DataFrame({"relation": rows["relation"].astype(str), "fact": fact_names(rows).astype(str)})
 
 

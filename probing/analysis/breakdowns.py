@@ -121,7 +121,6 @@ def hashable(cell: object) -> object:
 
 
 def _tag_values(tag: object) -> list[str]:
-    """Return the values of a tag: a text, several texts, or none where it is missing."""
     if isinstance(tag, str):
         return [tag]
     if isinstance(tag, Iterable):

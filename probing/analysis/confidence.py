@@ -97,7 +97,6 @@ def calibration_error(curve: pd.DataFrame) -> float:
 
 
 def _equally_many(rows: pd.DataFrame, options: int) -> pd.DataFrame:
-    """Return the measures of rows that have this many options each."""
     shares, right = shares_of(rows), right_shares(rows, options)
     ordered = np.sort(shares, axis=1)
     second = ordered[:, -2] if options > 1 else np.zeros(len(rows))

@@ -90,13 +90,11 @@ def _by_culture(rows: pd.DataFrame, metrics: Mapping[str, str]) -> list[pd.DataF
 
 
 def _right_shares(rows: pd.DataFrame, metrics: Mapping[str, str], dimension: str) -> list[pd.DataFrame]:
-    """Return the share of right items for each metric whose column the rows have."""
     stored = {metric: column for metric, column in metrics.items() if column in rows}
     return [proportion(rows, metric, rows[column], dimension) for metric, column in stored.items()]
 
 
 def _rank_scores(rows: pd.DataFrame, dimension: str) -> list[pd.DataFrame]:
-    """Return P@1 and the figures beside it in all groups of a dimension."""
     return [*_right_shares(rows, RANKING_METRICS, dimension), *_beside_p_at_1(rows, dimension)]
 
 

@@ -108,5 +108,4 @@ def _groups(fact: Fact, places: CulturePlaces | None) -> list[str]:
 
 
 def _page_order(relation: str, group: str) -> tuple[bool, tuple[str, int, str], bool, str]:
-    """Return a sort key: predicates by their number and then all of them; the unknown group last."""
     return relation == ALL, natural(relation), group == UNKNOWN, group

@@ -65,7 +65,6 @@ def perplexity_baselines(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_length(rows: pd.DataFrame) -> Iterator[ScoreRow]:
-    """Yield the figures of perplexities by token, by word and by character."""
     lengths = {"token": rows["tokens"], "word": rows["words"], "character": rows["statement"].str.len()}
     for name, length in lengths.items():
         perplexity = np.exp((-rows["log_prob"] / length).clip(upper=LARGEST_LOG_PERPLEXITY))
@@ -203,7 +202,6 @@ def _metric_name(metric: str, test: str) -> str:
 
 
 def _score(metric: str, value: float, *, dimension: str, group: str, n: int) -> ScoreRow:
-    """Return a score without an interval."""
     return metric, dimension, group, value, float(n), np.nan, np.nan
 
 
@@ -379,7 +377,6 @@ def compare_perplexities(results: ResultRows, dimensions: list[str]) -> pd.DataF
 
 
 def _check_columns(results: ResultRows) -> None:
-    """Raise `BadInput` where a result is of another probe."""
     if any(not {"true", "perplexity"} <= set(rows.columns) for rows in results.values()):
         raise BadInput(
             "Not all of these results have perplexities of true and false sentences.",

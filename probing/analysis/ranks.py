@@ -82,7 +82,6 @@ def standings(figures: Floats, parts: Ints) -> Standings:
 
 
 def _means(figures: Floats, parts: Ints) -> Floats:
-    """Return the plain mean over parts of each model's figures."""
     means: Floats = np.mean([figures[parts == part].mean(axis=0) for part in np.unique(parts)], axis=0)
     return means
 

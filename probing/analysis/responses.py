@@ -11,7 +11,6 @@ def normalised_text(text: str) -> str:
 
 
 def contains(response: str, labels: Iterable[str]) -> bool:
-    """Return whether one of the labels is a substring of the response."""
     return any(label in response for label in labels)
 
 

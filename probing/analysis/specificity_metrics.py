@@ -113,7 +113,6 @@ def _single_token_answers(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def _plain(text: str) -> str:
-    """Return the text in small letters without accents."""
     return normalize("NFC", "".join(letter for letter in normalize("NFD", text.lower()) if not combining(letter)))
 
 

@@ -94,7 +94,6 @@ def _value(owner: type, key: str, texts: list[Any]) -> Any:
 
 
 def _texts_by_id(assignments: list[str]) -> dict[str, list[str]]:
-    """Return ID -> texts from one or more ID=TEXT."""
     texts: dict[str, list[str]] = {}
     for assignment in assignments:
         id, _, text = assignment.partition("=")

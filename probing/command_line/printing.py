@@ -12,7 +12,6 @@ if TYPE_CHECKING:  # pandas takes longer to import than the help takes to print
 
 
 def print_lines(title: str, lines: Sequence[str]) -> None:
-    """Print lines below a title, or nothing if there are none."""
     if lines:
         print("", title, *lines, sep="\n")
 

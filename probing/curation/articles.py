@@ -64,7 +64,6 @@ class Articles:
         return {title: sizes[final] for title, final in final_titles.items() if final in sizes}
 
     def _edits(self, site: str, title: str) -> int:
-        """Return the number of edits of a page, which is 0 if there is no such page."""
         name = quote(title.replace(" ", "_"), safe="")
         address = f"{self.url.format(site=site)}/rest.php/v1/page/{name}/history/counts/edits"
         try:

@@ -112,7 +112,6 @@ class Curation:
     def find(
         self, culture: Culture, triple_counts: TripleCounts
     ) -> tuple[dict[str, set[str]], dict[str, set[str]], dict[str, set[Article]]]:
-        """Return the objects, the countries and the articles of each subject."""
         objects: dict[str, set[str]] = defaultdict(set)
         countries: dict[str, set[str]] = defaultdict(set)
         articles: dict[str, set[Article]] = defaultdict(set)
@@ -198,7 +197,6 @@ class Curation:
         return [object for object in items if not self._missing_language(object)]
 
     def _missing_language(self, item: str) -> str:
-        """Return the first language in which the item has no label, or an empty text."""
         return next((language for language in self.pair.languages if language not in self.labels[item]), "")
 
 

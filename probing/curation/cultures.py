@@ -113,7 +113,6 @@ def _countries(content: Mapping[str, Any], file: str) -> dict[tuple[str, ...], t
 
 
 def country_ids(culture: Culture) -> list[str]:
-    """Return all ids that Wikidata has for the culture's countries."""
     return [id for country in culture.sites for id in culture.ids(country)]
 
 

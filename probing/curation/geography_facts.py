@@ -189,7 +189,6 @@ def _kinds(plan: GeographyPlan) -> list[str]:
 
 
 def _places(endpoint: Endpoint, kind: str, top: int) -> list[str]:
-    """Return the places of a kind, the best known first."""
     return [row["subject"] for row in endpoint.rows(places_query(kind, top))]
 
 
@@ -275,7 +274,6 @@ def report(worded: Sequence[Worded], judge: SentenceJudge | None = None) -> dict
 
 
 def _probabilities(worded: Sequence[Worded], judge: SentenceJudge) -> dict[str, float]:
-    """Return the id of each sentence -> the probability that the sentence with its answer is acceptable."""
     texts = [upper_first(sentence.text.replace(ANSWER_SLOT, sentence.answer)) for _, sentence in worded]
     probabilities = judge.acceptability(texts)
     return {

@@ -103,7 +103,6 @@ class HttpCache:
         self._notes.close()
 
     def note(self, key: str) -> Any | None:
-        """Return what was noted under the key, or None."""
         text = self._notes.get(_digest(key))
         if text is None:
             return None
@@ -231,7 +230,6 @@ def _open(path: Path) -> tuple[Any, Any]:
 
 
 def _check_timeouts(problems: Sequence[str], server: str) -> None:
-    """Raise `QueryTimedOut` if two of the problems are timeouts at the server."""
     timeouts = [problem for problem in problems if ENGINE_TIMEOUT in problem or GATEWAY_TIMEOUT in problem]
     if len(timeouts) == 2:
         kind = OverTimeLimit if all(ENGINE_TIMEOUT in problem for problem in timeouts) else QueryTimedOut

@@ -144,7 +144,6 @@ def _path(name: str, value: Any, folder: Path) -> Path:
 
 
 def _texts_by_id(name: str, value: Any) -> dict[str, tuple[str, ...]]:
-    """Return ID -> texts from a table with a text, or a list of texts, for each property."""
     if not isinstance(value, Mapping):
         raise BadInput(f"{name} is {value!r:.80}.", f"Write a table, such as {name}: {{P36: TEXT}}.")
     return {str(id): _texts(f"{id} of {name}", texts) for id, texts in value.items()}

@@ -111,7 +111,6 @@ def choose(ids: Sequence[str], own: Mapping[str, Predicate], *, stricter: bool =
 
 
 def _kinds(content: Mapping[str, Any], file: str) -> dict[str, dict[str, Any]]:
-    """Return the keys of each kind of subjects that the file describes."""
     kinds = _object(content.get(KINDS, {}), f"{file}, {KINDS}").values
     for name, kind in kinds.items():
         _with_stricter(_object(kind, f"{file}, {KINDS}.{name}"), KIND_KEYS, stricter=True)

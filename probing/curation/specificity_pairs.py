@@ -277,7 +277,6 @@ def _draw_pairs(
 
 
 def _relation_lines(relation: str, chain: Chain) -> list[dict[str, str]]:
-    """Return the lines about a relation and about its cascade in the file of relations."""
     return [
         {"relation": relation, "template": chain.template, "label": chain.name},
         {"relation": relation + CASCADE, "template": chain.cascade, "label": chain.name},

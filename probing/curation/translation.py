@@ -171,7 +171,6 @@ class NewLabels:
         return [index for index, object in enumerate(_objects(line)) if not self.missing_language(object)]
 
     def count(self, line: JsonObject, triple_counts: TripleCounts) -> None:
-        """Count what becomes of a line's triples."""
         objects = _objects(line)
         triple_counts.found += len(objects)
         triple_counts.kept += len(self.kept(line))

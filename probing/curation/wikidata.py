@@ -255,13 +255,11 @@ def _item_or_text(value: Mapping[str, str]) -> str:
 
 
 def _sorted(rows: Iterable[Binding], columns: Sequence[str]) -> list[Binding]:
-    """Return the distinct rows, sorted by the numbers of their items."""
     distinct = {tuple(item_number(row.get(column, "")) for column in columns): row for row in rows}
     return [distinct[key] for key in sorted(distinct)]
 
 
 def chunks(items: Sequence[str], size: int = CHUNK) -> Iterator[tuple[str, ...]]:
-    """Yield the items in tuples of at most `size`."""
     for begin in range(0, len(items), size):
         yield tuple(items[begin : begin + size])
 

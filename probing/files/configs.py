@@ -194,7 +194,6 @@ def _absurd(where: str, reason: str) -> BadConfig:
 
 
 def _values(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every value at any depth with the key that it stands under."""
     yield key, value
     if isinstance(value, Mapping):
         for name, child in value.items():
@@ -324,7 +323,6 @@ def module_of(model_type: str) -> str:
 
 @cache
 def _classes(table: str) -> frozenset[str]:
-    """Return the names of the classes in a table, in lower case."""
     return frozenset(name.lower() for _, name in _table("modeling_auto.py", table))
 
 
@@ -344,7 +342,6 @@ def _table(file: str, name: str) -> tuple[tuple[str, str], ...]:
 
 
 def _model_classes(table: list[tuple[str, str | tuple[str, ...]]]) -> list[tuple[str, str]]:
-    """Return one pair of model type and class for each class; a model type may have several."""
     rows = [(model_type, (names,) if isinstance(names, str) else names) for model_type, names in table]
     return [(model_type, name) for model_type, names in rows for name in names]
 

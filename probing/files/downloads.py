@@ -161,7 +161,6 @@ class HubFolder:
             fetch_file(f"{_endpoint()}/datasets/{self.data_set}/resolve/main/{self.name}/{name}", folder, by_hand)
 
     def _own_file(self, entry: Any) -> str:
-        """Return the name of a listed file if it is a Parquet file directly in the folder, else an empty text."""
         path = PurePosixPath(str(entry.get("path"))) if isinstance(entry, dict) else PurePosixPath()
         return path.name if path.suffix == PARQUET and path.parent == PurePosixPath(self.name) else ""
 

@@ -116,7 +116,6 @@ def alone(target: Path, *, may_exist: bool = False) -> Iterator[None]:
 
 
 def _new_sibling(target: Path) -> Path:
-    """Make a new hidden folder beside the target."""
     with _writable(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         return Path(mkdtemp(prefix=f".{target.name}.", dir=target.parent))

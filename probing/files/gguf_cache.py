@@ -118,7 +118,6 @@ def is_private(folder: Path) -> bool:
 
 
 def _is_unchanged(folder: Path) -> bool:
-    """Tell whether the folder holds exactly the files that were kept, each with the same content."""
     digests = json.loads((folder / DIGESTS).read_text(encoding="utf-8"))
     names = {path.name for path in folder.iterdir()}
     return names == {*digests, DIGESTS} and all(_digest(folder / name) == digests[name] for name in digests)

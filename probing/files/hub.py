@@ -69,7 +69,6 @@ class HubClient:
         return hub_errors(hub_id, self.endpoint, bool(self.token))
 
     def describe(self, hub_id: str, commit: str = "") -> ModelInfo:
-        """Return the hub's description of a model, with the sizes of its files."""
         with self._errors(hub_id), allowance(TIMEOUT, LARGEST_DESCRIPTION):
             api = HfApi(endpoint=self.endpoint, token=self.token or False)
             try:
@@ -147,7 +146,6 @@ class HubClient:
 
 
 def _compare_size(path: Path, size: int) -> None:
-    """Remove a downloaded file and raise `WrongSizes` if it is not as large as the hub has said."""
     actual = path.stat().st_size
     if actual != size:
         path.resolve().unlink()
@@ -295,7 +293,6 @@ class LimitedBackend(httpcore2.NetworkBackend):
 
 
 def _shorter(timeout: float | None) -> float | None:
-    """Return the time that is left if it is shorter than the timeout."""
     current = _current_allowance.get()
     if current is None:
         return timeout
@@ -364,7 +361,6 @@ class HubContent(httpx2.SyncByteStream):
 
 
 def _proxy(address: httpx2.URL) -> str:
-    """Return the proxy that the environment names for an address, or an empty text."""
     if proxy_bypass(address.host):
         return ""
     proxies = getproxies()

@@ -232,7 +232,6 @@ def _parse_entry(name: str, key: str, value: Any) -> tuple[Tensor, tuple[int, in
 
 
 def _are_sizes(values: Any) -> bool:
-    """Tell whether this is a list of numbers that can be sizes."""
     return isinstance(values, list) and all(type(value) is int and 0 <= value < LARGEST_SIZE for value in values)
 
 

@@ -87,7 +87,6 @@ def _relation_ids(metadata: JsonObject) -> list[str]:
 
 
 def _refuse_strays(folder: Path, lists: list[Path]) -> None:
-    """Raise `BadBenchmark` if there is a list without metadata."""
     for path in sorted(folder.glob("*.jsonl")):
         if path not in lists:
             step = "Add its relation with templates, or remove the file."
@@ -242,7 +241,6 @@ def _tags(description: JsonObject, answers: list[int], info: JsonObject | None) 
 
 
 def _cardinality(description: JsonObject, answers: list[int]) -> str:
-    """Return the declared cardinality, else what the answers show."""
     declared = description.optional_text("cardinality")
     if not declared:
         return SINGLE if len(set(answers)) == len(answers) else MULTIPLE

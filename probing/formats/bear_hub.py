@@ -89,7 +89,6 @@ class _Rows:
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file; raise `BadBenchmark` if it cannot be read."""
     try:
         for batch in pq.ParquetFile(path).iter_batches(ROWS_AT_ONCE, columns=list(COLUMNS)):
             if missing := COLUMNS.keys() - set(batch.schema.names):

@@ -140,7 +140,6 @@ def pair_named(text: str) -> str:
 
 
 def _page_order(version: Version) -> tuple[str, str, str, int]:
-    """Return a sort key: pair, objects, language, then the predicate by its number."""
     return version.pair, version.objects, version.language, int(version.predicate[1:])
 
 
@@ -273,12 +272,10 @@ def facts_source(path: Path) -> Path:
 
 
 def archives_in(folder: Path) -> list[Path]:
-    """Return the archives of the folder, by name."""
     return sorted(path for path in folder.glob("*") if path.name.endswith(ARCHIVES))
 
 
 def _read_folder(folder: Path) -> dict[str, bytes]:
-    """Read the files of facts; return their contents by their path below the folder."""
     paths = sorted(path for path in folder.glob(FACTS_GLOB) if path.is_file())
     if sum(path.stat().st_size for path in paths) > LARGEST_RELEASE:
         raise BadBenchmark(
@@ -339,7 +336,6 @@ def read_wordings(files: Mapping[str, bytes]) -> Wordings:
 
 
 def template_lines(files: Mapping[str, bytes]) -> dict[tuple[str, str], JsonObject]:
-    """Return the line of each template by language and predicate."""
     return {
         (PurePosixPath(name).parent.name, predicate): line
         for name, content in files.items()

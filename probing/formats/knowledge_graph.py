@@ -201,7 +201,6 @@ def graph_folder(folder: Path) -> Path:
 
 
 def _mapping_folders(folder: Path) -> list[Path]:
-    """Return the folder itself if it has templates, else all folders below it that have."""
     if present(folder, RELATION_MAPPING):
         return [folder]
     return sorted({path.parent for path in folder.rglob(f"{RELATION_MAPPING}*")})
@@ -321,7 +320,6 @@ def read_triples(path: Path) -> Iterator[tuple[Triple, str]]:
 
 
 def _lines_of_fields(path: Path) -> Iterator[tuple[list[str], str]]:
-    """Yield the stripped fields of each line that is not empty, and the place of the line."""
     csv_file = path.name.removesuffix(".gz").endswith(".csv")
     for number, line in enumerate(text_lines(path), 1):
         if line.strip():

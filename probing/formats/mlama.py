@@ -62,12 +62,10 @@ def _languages_folder(folder: Path) -> Path | None:
 
 
 def _languages(folder: Path) -> list[Path]:
-    """Return the folders of languages that have templates."""
     return [path.parent for path in sorted(folder.glob(f"*/{TEMPLATE_FILE}"))]
 
 
 def _lists(language: Path) -> list[Path]:
-    """Return the lists of triples of a language, in the order of their predicates' numbers."""
     return sorted((path for path in language.glob(LISTS) if path.is_file()), key=lambda path: natural(path.stem))
 
 

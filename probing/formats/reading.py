@@ -83,7 +83,6 @@ class _RepeatedKey(ValueError):
 
 @lru_cache(maxsize=1024)  # the lines of a file have the same keys
 def _nearest(key: str, names: frozenset[str]) -> str:
-    """Return the name of which the key is probably a misspelling, or an empty text."""
     return nearest(key, sorted(names), NEARNESS)
 
 

@@ -51,7 +51,6 @@ def read(folder: Path) -> Benchmark:
 
 
 def _descriptions(path: Path) -> dict[str, JsonObject]:
-    """Return the lines of `relations.jsonl` by relation id."""
     lines = read_lines(path)
     for line in lines:
         line.refuse_other_keys(RELATION_KEYS)
@@ -59,7 +58,6 @@ def _descriptions(path: Path) -> dict[str, JsonObject]:
 
 
 def _base(name: str) -> str:
-    """Return the id of the relation, without the suffix of a prompting."""
     return name.removesuffix(CASCADE).removesuffix(FEW_SHOT)
 
 

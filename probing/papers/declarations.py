@@ -134,7 +134,6 @@ class Paper:
 
 @cache
 def read_paper(name: str) -> Paper:
-    """Read the declaration of a paper."""
     content = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
     ways = {key: Way(key, **values) for key, values in content.pop("ways", {}).items()}
     exhibits = tuple(_exhibit(values, ways) for values in content.pop("exhibits"))

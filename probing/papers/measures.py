@@ -42,7 +42,6 @@ class ExhibitRuns:
 
 
 def scores(runs: ExhibitRuns) -> pd.DataFrame:
-    """Return the scores of all results."""
     tables = [result.scores.assign(model=model, way=way) for (model, way), result in runs.results.items()]
     return pd.concat(tables, ignore_index=True)[COLUMNS]
 

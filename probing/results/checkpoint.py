@@ -88,7 +88,6 @@ def partial_folder(out: Path) -> Path:
 
 
 def _refuse_other(folder: Path, identity: Mapping[str, Any]) -> None:
-    """Raise `BadInput` where the parts are those of another run."""
     remove = "Remove it or choose another --out."
     with _readable(folder, remove):
         stored = _read_json(folder / RUN)["identity"]

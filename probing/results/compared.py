@@ -54,7 +54,6 @@ class PairedDifferences(pd.DataFrame):
         return table
 
     def _repr_html_(self) -> str:
-        """Return what notebooks show."""
         heading = "".join(f"<p><strong>{escape(run)}</strong></p>" for run in self.runs)
         remarks = "".join(f"<p>{escape(remark)}</p>" for remark in self.remarks)
         table = self.drop(columns=[name for name in SIDE_BOUNDS if name in self])

@@ -62,7 +62,6 @@ def _tag_names(benchmark: Benchmark) -> set[str]:
 
 
 def _refuse_taken_names(added: pd.DataFrame, taken: set[str]) -> None:
-    """Raise `BadInput` where a tag of a reader would stand in the place of another column."""
     if names := [name for name in tag_names(added) if name in taken]:
         raise BadInput(f"The rows have a column {names[0]} already.", "Give the tag another name.")
 

@@ -132,7 +132,6 @@ class CausalModel(AnsweringModel):
         return self.trees.passes("fill", work, tree, np.arange(len(tree.token)), statements)
 
     def _shares(self, sequences: Sequence[Sequence[int]]) -> bool:
-        """Return whether these sequences can be computed as a tree."""
         return max(map(len, sequences)) <= self.longest_shared
 
     @property

@@ -129,7 +129,6 @@ def _card(
 
 
 def _adapter_notes(card: ModelCard) -> list[str]:
-    """Return what the reader of a result is told about the adapter, if there is one."""
     way = "added to the layers" if card.quantisation else "merged into the weights"
     return [f"The LoRA adapter {card.adapter} is {way}."] if card.adapter else []
 
@@ -142,7 +141,6 @@ def _revision(commit: str, files: ModelFiles) -> str:
 
 
 def _adapter(name: str) -> Adapter:
-    """Check an adapter, and that there is a library to merge it."""
     adapter = locate_adapter(name)
     require_peft()
     return adapter

@@ -181,7 +181,6 @@ def _log_errors_only(stack: ExitStack) -> None:
 
 @contextmanager
 def _random_states() -> Iterator[None]:
-    """Keep the states of the random generators of Python, NumPy and torch."""
     python, numpy, cpu = random.getstate(), np.random.get_state(), torch.get_rng_state()
     try:
         yield

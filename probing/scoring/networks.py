@@ -149,7 +149,6 @@ def _parameters(module: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
 
 
 def _refuse_quantising(source: CheckedSource, options: LoadingOptions) -> None:
-    """Raise `BadInput` where weights are to be quantised that are quantised already."""
     if options.quantised and (source.quantisation or source.files.gguf):
         raise BadInput(
             f"The weights in {source.where} are quantised already, or a GGUF file, which is computed as it is.",

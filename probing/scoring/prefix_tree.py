@@ -287,7 +287,6 @@ def _padded(rows: Sequence[Ints]) -> Ints:
 
 
 def _on_devices(index: Ints, layers: Sequence[Sequence[torch.Tensor]]) -> dict[torch.device, torch.Tensor]:
-    """Copy the index to every device that holds a layer."""
     return {device: to_device(index, device) for device in {keys.device for keys, _ in layers}}
 
 
@@ -297,7 +296,6 @@ def _no_places(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _with_room(stored: torch.Tensor, places: int) -> torch.Tensor:
-    """Return the stored tensor itself if it has that many places, else a larger copy."""
     if len(stored) >= places:
         return stored
     larger = stored.new_empty(places, *stored.shape[1:])

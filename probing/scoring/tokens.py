@@ -382,7 +382,6 @@ def start_id(tokenizer: PreTrainedTokenizerBase, start: str) -> int | None:
 
 
 def facts_of(tokenizer: PreTrainedTokenizerBase, start: StartToken | None) -> TokenizerFacts:
-    """Return the facts about a fast tokenizer."""
     backend: Any = tokenizer.backend_tokenizer
     word = backend.normalizer.normalize_str(WORD) if backend.normalizer else WORD
     first = tokenizer.convert_ids_to_tokens(tokenizer(WORD, add_special_tokens=False).input_ids[:1])

@@ -253,7 +253,6 @@ def _settings(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_unused_options(arguments: Mapping[str, Any], runs: Iterable[PreparedRun]) -> None:
-    """Raise `BadInput` where an option for all benchmarks is one of no probe that asks them."""
     used = {name for run in runs for name in declared_options(probe_named(run.plan.settings.probe))}
     if unused := (of_all(arguments).keys() & OPTIONS) - used:
         raise BadInput(f"No probe of this study has the option {min(unused)!r}.", "Leave it out, or name the probe.")

@@ -219,7 +219,6 @@ class Study:
 
 
 def _counted(folders: Mapping[Any, Path], failures: Mapping[Any, str], name: str) -> str:
-    """Return how many there are, and how many are missing."""
     words = _number(len(folders), name)
     return f"{words}, {len(failures):,} missing" if failures else words
 
@@ -260,13 +259,11 @@ def joined_pairs(tables: Sequence[pd.DataFrame], *, with_revisions: bool) -> pd.
 
 
 def _point(revision: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the cells of `POINT_COLUMNS` for a revision's result."""
     step, tokens = position(revision) or (None, None)
     return {"revision": revision, "commit": record["model"].get("commit", ""), "step": step, "tokens": tokens}
 
 
 def _in_front(cells: Mapping[str, Any], table: pd.DataFrame) -> pd.DataFrame:
-    """Return rows or scores with the same cells in front of each."""
     return pd.concat([pd.DataFrame(dict(cells), index=table.index).astype(POINT_TYPES), table], axis=1)
 
 

@@ -125,7 +125,6 @@ def _in_one_sentence(error: BaseException) -> str:
 
 
 def _is_same(first: str, second: str) -> bool:
-    """Tell whether two names are those of the same model: equal, or paths of the same folder."""
     return first == second or Path(first).resolve() == Path(second).resolve()
 
 
