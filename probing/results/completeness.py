@@ -19,21 +19,13 @@ Record = Mapping[str, Any]
 RELATIONS_NAMED = 10
 
 
-def check_complete(rows: pd.DataFrame, plan: Plan, record: Mapping[str, Any]) -> None:
+def check_complete(rows: pd.DataFrame, plan: Plan, record: Record, covered: Sequence[Part] = ()) -> None:
     """Raise `Incomplete` unless each item of each part has exactly one row, with finite scores.
 
     `record`: what run.json holds; items that it names as too long for the model have no row. Rows of a probe that does
-    not score options have no scores.
+    not score options have no scores. `covered`: the parts whose rows these are, all of the run by default.
     """
-    check_parts(rows, plan.parts, plan.benchmark, record)
-
-
-def check_parts(rows: pd.DataFrame, covered: Iterable[Part], chosen: Benchmark, record: Mapping[str, Any]) -> None:
-    """Check in the same way that these are the rows of some parts of a run.
-
-    `chosen`: the benchmark with the items that the run asks.
-    """
-    expected = _expected(covered, chosen, record)
+    expected = _expected(covered or plan.parts, plan.benchmark, record)
     keys = list(zip(*(rows[column].tolist() for column in ROW_KEY), strict=True)) if len(rows) else []
     missing = expected.keys() - set(keys)
     if missing:

@@ -18,7 +18,7 @@ from probing.baselines import with_baselines
 from probing.benchmark import Relation
 from probing.files.folders import new_folder
 from probing.plan import Part, Plan
-from probing.results.completeness import all_skipped, check_parts, refuse_nothing_left
+from probing.results.completeness import all_skipped, check_complete, refuse_nothing_left
 from probing.results.rescoring import digests, with_tags
 from probing.results.result import Result, write_scores
 from probing.results.rows import ITEMS, ROWS_KEPT, RowSchema, join, option_ranges, write_rows
@@ -129,7 +129,7 @@ def _condensed_together(
     """Return the condensed rows of each of some parts, whose columns are added to the schema."""
     frames = [stored.rows(part) for part in sharing]
     rows = join(frames)
-    check_parts(rows, sharing, plan.benchmark, record)
+    check_complete(rows, plan, record, sharing)
     if len(rows):
         rows = with_tags(rows, plan.benchmark, plan.probe)
         schema.add(rows)
