@@ -49,7 +49,6 @@ def test_neither_heads_nor_the_feed_have_hidden_characters_of_a_name(client: Cli
     for address in (
         run.get_absolute_url(),
         run.model.get_absolute_url(),
-        f"/compare/?m={run.pk}&m={make.finished(on, 0.5).pk}",
         f"/submissions/{submission.token}/",
     ):
         start = client.get(address).content.decode().partition("</head>")[0]

@@ -267,10 +267,12 @@ def test_what_strangers_wrote_is_shown_as_text(small: Benchmark, client: Client,
     RunEvent.objects.create(run=failed, state="failed", message=hostile)
     Run.objects.fail(failed, "internal", hostile, hostile, log=f"one\n{hostile}")
     Submission.objects.create(token="secret", model_id=model.hub_id, benchmark=small, run=failed, state="accepted")
-    question, other = "/benchmarks/small/items/P30-1/", make.finished(small)
-    answers = (run.get_absolute_url(), f"{run.get_absolute_url()}items/", f"{question}?run={run.pk}")
+    other = make.measured(small, make.model("org/other"), skill=2, templates=(0,))
+    question = "/benchmarks/small/items/P30-1/"
+    address = run.get_absolute_url()
+    answers = (address, f"{address}items/", f"{question}?run={run.pk}", f"/compare/?m={run.pk}&m={other.pk}")
     written_out = (model.get_absolute_url(), failed.get_absolute_url(), "/submissions/secret/", "/queue/", question)
-    of_names = ("/", "/benchmarks/small/", "/benchmarks/small/relations/P30/", f"/compare/?m={run.pk}&m={other.pk}")
+    of_names = ("/", "/benchmarks/small/", "/benchmarks/small/relations/P30/")
     for address in (*answers, *written_out, *of_names, "/feed.atom", "/search/?search=%3Cevi", "/models/org/<evils>/"):
         with subtests.test(address):
             text = client.get(address).content.decode()
