@@ -1,7 +1,7 @@
 """The end of a run: its parts are joined, and scores, figures of items and state are written in one transaction."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 from django.db import transaction
@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from leaderboard.figures import artefacts
 from leaderboard.figures.artefacts import patiently
+from leaderboard.figures.benchmarks import replace_scores
 from leaderboard.figures.ranks import store_figures
-from leaderboard.models import Run, RunPart, Score
+from leaderboard.models import Run, RunPart
 from probing.plan import Part
 from probing.results.completeness import count_left_out, skipped_in_words
 from probing.results.result import Result
@@ -44,8 +45,6 @@ def finish(run: Run, result: Result, folder: str) -> bool:
 
     `folder`: where the result is stored. By it the caller knows its own transaction if the confirmation was lost.
     """
-    table = result.scores.astype(object).where(result.scores.notna(), None)
-    scores = cast(list[dict[str, Any]], table.to_dict("records"))
     run.items_left_out = count_left_out(result.record)
     facts = {
         "provenance_record": result.record,
@@ -62,7 +61,6 @@ def finish(run: Run, result: Result, folder: str) -> bool:
     with transaction.atomic():
         if not Run.objects.move(run, Run.State.FINISHED, note, **facts):
             return False
-        run.scores.all().delete()
-        Score.objects.bulk_create(Score(run=run, **score) for score in scores)
+        replace_scores(run, result.scores)
         store_figures(run, rows)
     return True

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
@@ -29,7 +28,6 @@ from probing.results.run_json import refuse_served
 from probing.revisions import position
 from probing.settings import Settings
 
-BLOCK = 1 << 20  # bytes read at a time
 ENDED_WITHOUT_RESULT = (Run.State.FAILED, Run.State.CANCELLED)
 
 
@@ -75,19 +73,11 @@ def import_result(folder: Path, source: str, url: str = "", hub_id: str = "", re
         raise BadInput(f"{folder} is not a result.", f"Give a folder with {ITEMS} and {RECORD}.")
     claim = read_claim(folder, source, url=url, hub_id=hub_id, revision=revision)
     with items.open("rb") as file:
-        digest = digest_of_file(file)
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
         if same := stored_result(claim, digest):
             return same
         with checked_result(claim, file) as result:
             return store(claim, result, digest)
-
-
-def digest_of_file(file: IO[bytes]) -> str:
-    """Return the SHA-256 of an open file."""
-    digest = hashlib.sha256()
-    for block in iter(partial(file.read, BLOCK), b""):
-        digest.update(block)
-    return digest.hexdigest()
 
 
 def stored_result(claim: ClaimedResult, digest: str) -> Run | None:
