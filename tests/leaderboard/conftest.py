@@ -320,6 +320,7 @@ def published_culture_run(culture: Benchmark, culture_run: Run, tmp_path: Path) 
     folder = tmp_path / "published"
     folder.mkdir()
     (folder / "paper.json").write_text(json.dumps(content))
+    (folder / "models.csv").write_text("model,name,hub_id,parameters,kind\n")
     load(folder)
     return printed_rows(Printed.objects.all())[0]
 

@@ -10,17 +10,14 @@ from django.conf import settings
 from django.db import transaction
 
 from leaderboard.figures.benchmarks import is_main, title_with_probe
-from leaderboard.figures.runs import ANY_VERSION
 from leaderboard.management.base import PlainCommand
 from leaderboard.models import Benchmark, FormerName, Model, Printed
 from leaderboard.probes import pages_of
 from leaderboard.probes.probe_pages import Json
-from probing.errors import BadInput
 from probing.settings import SETTINGS
 
 TABLE = "models.csv"  # of what is known of the models that papers name
 ERROR = "_sem"  # what follows the name of a metric in a score that is its standard error
-COLUMNS = ("model", "name", "hub_id", "parameters", "kind", "id_source", "size_source")
 UNRESOLVED = "published/"  # what the ids of rows begin with whose model is known by its printed name only
 
 
@@ -46,25 +43,12 @@ def load(folder: Path) -> int:
 
 def _load_file(path: Path, table: Mapping[str, Model], first: int) -> int:
     """Store the figures of a file, whose rows are numbered from the first number; return how many rows it has."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        benchmark = _benchmark(content["benchmark"], content["source"])
-        _refuse_mixture(path, benchmark, content["differs"])
-        for number, row in enumerate(content["rows"], start=first):
-            figures = _figures(benchmark, content, row, table)
-            Printed.objects.bulk_create(Printed(row=number, **figure) for figure in figures)
-    except (ValueError, KeyError, TypeError) as error:
-        raise BadInput(f"{path} is not a file of published results ({error!r}).", "Restore the file.") from error
+    content = json.loads(path.read_text(encoding="utf-8"))
+    benchmark = _benchmark(content["benchmark"], content["source"])
+    for number, row in enumerate(content["rows"], start=first):
+        figures = _figures(benchmark, content, row, table)
+        Printed.objects.bulk_create(Printed(row=number, **figure) for figure in figures)
     return len(content["rows"])
-
-
-def _refuse_mixture(path: Path, benchmark: Benchmark, differs: str) -> None:
-    """Raise `BadInput` unless figures that differ in anything have a version of their own, and no others have it."""
-    if bool(differs) != (benchmark.version == ANY_VERSION):
-        raise BadInput(
-            f"{path} has the version {benchmark.version!r} and says {differs!r:.80} of what differs.",
-            f"State what differs if the version is {ANY_VERSION!r}, and nothing if it is that of the same files.",
-        )
 
 
 def _benchmark(facts: Json, source: Json) -> Benchmark:
@@ -118,15 +102,9 @@ def _figures(benchmark: Benchmark, content: Json, row: Json, table: Mapping[str,
 
 
 def read_table(folder: Path) -> dict[str, Model]:
-    """Return the models of the folder's table by their names in the rows, none if the folder has no table."""
-    path = folder / TABLE
-    if not path.exists():
-        return {}
-    with path.open(encoding="utf-8", newline="") as file:
-        table = csv.DictReader(file)
-        if tuple(table.fieldnames or ()) != COLUMNS:
-            raise BadInput(f"{path} has not the columns {', '.join(COLUMNS)}.", "Restore the file.")
-        return {row["model"]: _listed(row) for row in table}
+    """Return the models of the folder's table by their names in the rows."""
+    with (folder / TABLE).open(encoding="utf-8", newline="") as file:
+        return {row["model"]: _listed(row) for row in csv.DictReader(file)}
 
 
 def _listed(row: Mapping[str, str]) -> Model:
