@@ -6,12 +6,10 @@ every web process gives the same figures.
 
 import platform
 import shutil
-import time
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from ipaddress import ip_address
 from secrets import compare_digest
-from threading import Lock
 from typing import Any
 
 from django.conf import settings
@@ -40,9 +38,6 @@ from probing.extras import package_version
 # offline only because it has no worker. Any failing part gives 503 where the request says `strict=1`.
 
 
-TYPES = ["application/json", "text/plain"]
-
-
 @never_cache
 def health_view(request: HttpRequest) -> HttpResponse:
     parts = watch.health()
@@ -50,8 +45,6 @@ def health_view(request: HttpRequest) -> HttpResponse:
     healthy = all(part.ok for part in parts.values())
     word = "ok" if healthy else "degraded" if serves else "failing"
     status = 200 if healthy or (serves and not request.GET.get("strict")) else 503
-    if request.get_preferred_type(TYPES) == "text/plain":
-        return HttpResponse(f"{word}\n", content_type="text/plain", status=status)
     described = {
         name: {"state": "ok" if part.ok else "failing", "message": part.message, "age_seconds": part.seconds}
         for name, part in parts.items()
@@ -69,7 +62,7 @@ REFUSED = "Ask from an address in CLOZEBOARD_METRICS_FROM, or send CLOZEBOARD_ME
 def metrics_view(request: HttpRequest) -> HttpResponse:
     if not (_has_token(request) or _is_near(request)):
         return HttpResponse(REFUSED, "text/plain", 403)
-    return HttpResponse(page.text(), CONTENT_TYPE_PLAIN_0_0_4)
+    return HttpResponse(generate_latest(registry), CONTENT_TYPE_PLAIN_0_0_4)
 
 
 def _has_token(request: HttpRequest) -> bool:
@@ -95,27 +88,10 @@ def _is_near(request: HttpRequest) -> bool:
 
 State = Run.State
 UNFINISHED = (State.QUEUED, State.DOWNLOADING, State.SCORING, State.AGGREGATING)
-FRESH = 5.0  # seconds during which the same text is repeated
 Values = Mapping[Any, float]  # by tuples of the values of the labels
 
 
-class Page(Collector):
-    """The text of all metrics, made again when it is older than a few seconds."""
-
-    def __init__(self) -> None:
-        self.lock = Lock()
-        self.registry = CollectorRegistry(auto_describe=False)
-        self.registry.register(self)
-        self.made = -FRESH
-        self.content = b""
-
-    def text(self) -> bytes:
-        with self.lock:
-            if time.monotonic() - self.made >= FRESH:
-                self.content = generate_latest(self.registry)
-                self.made = time.monotonic()
-            return self.content
-
+class MetricsOfSite(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield all metrics of the site; without the database, those that do not need it."""
         facts = {"version": package_version(), "django": version("django"), "python": platform.python_version()}
@@ -130,7 +106,8 @@ class Page(Collector):
         yield from metrics
 
 
-page = Page()
+registry = CollectorRegistry(auto_describe=False)
+registry.register(MetricsOfSite())
 
 
 def disk_free() -> Values:

@@ -22,19 +22,12 @@ from leaderboard.models import Benchmark, Run, RunPart, Submission
 from leaderboard.operations import site_state
 from leaderboard.operations.site_state import Health, Watch
 from leaderboard.pages import machine_pages
-from leaderboard.pages import machine_pages as view
 from leaderboard.serving.web_server import PASSED_ON, believing_proxies
 from probing import extras
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def nothing_made_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine_pages, "FRESH", 0)
-    monkeypatch.setattr(view, "page", machine_pages.Page())
 
 
 def families(client: Client) -> dict[str, Metric]:
@@ -111,14 +104,6 @@ def test_the_number_of_queries_does_not_grow_with_rows(client: Client, small: Be
     assert counts[0] == counts[1] <= 13
 
 
-def test_the_text_is_made_once_in_a_few_seconds(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine_pages, "FRESH", 60)
-    first = families(client)
-    make.run(make.model(), make.benchmark())
-    assert families(client).keys() == first.keys()
-    assert values(families(client)["clozeboard_runs"])["measure", "queued"] == 0
-
-
 @pytest.mark.parametrize(
     ("address", "headers", "status"),
     [
@@ -178,7 +163,7 @@ def test_without_a_token_in_the_settings_no_token_is_right(client: Client) -> No
 
 @pytest.fixture(autouse=True)
 def nothing_asked_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(view, "watch", Watch())
+    monkeypatch.setattr(machine_pages, "watch", Watch())
 
 
 def let(monkeypatch: pytest.MonkeyPatch, **states: bool) -> None:
@@ -207,8 +192,6 @@ def test_the_site_is_taken_off_the_net_only_where_the_database_fails(
         assert part["state"] == ("ok" if states.get(name, True) else "failing")
         assert part["message"] == f"About {name}."
     assert client.get("/healthz?strict=1").status_code == strict
-    plain = client.get("/healthz", headers={"Accept": "text/plain"})
-    assert (plain.status_code, plain.content.decode()) == (status, f"{word}\n")
 
 
 def test_it_needs_no_redis_and_no_worker(client: Client, db: None) -> None:
