@@ -24,7 +24,7 @@ from leaderboard.figures.progress import progress
 from leaderboard.figures.ranks import shown_difference
 from leaderboard.figures.scores import main_scores
 from leaderboard.intake import submissions
-from leaderboard.intake.quotas import PENDING, OverQuota
+from leaderboard.intake.quotas import OverQuota
 from leaderboard.models import Benchmark, Model, Run, Submission
 from leaderboard.pages.items_page import ItemsForm
 from leaderboard.pages.submission_page import submission_of, unlisted
@@ -345,7 +345,7 @@ def submit_view(request: HttpRequest) -> JsonResponse:
 def submission_view(request: HttpRequest, secret: str) -> JsonResponse:
     """Return a submission: its state, its checks so far, and its run once it has one."""
     submission = submission_of(secret)
-    return followed(submission_facts(request, submission), ended=submission.state not in PENDING)
+    return followed(submission_facts(request, submission), ended=submission.state not in Submission.PENDING)
 
 
 @unlisted

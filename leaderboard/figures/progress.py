@@ -309,5 +309,5 @@ def recent_results(now: datetime) -> QuerySet[Run]:
 
 def recent_failures(now: datetime) -> QuerySet[Run]:
     """Return the runs that failed or were cancelled lately, the newest first."""
-    ended = Run.objects.filter(state__in=(State.FAILED, State.CANCELLED), finished__gt=now - LATELY)
+    ended = Run.objects.filter(state__in=Run.UNSUCCESSFUL, finished__gt=now - LATELY)
     return ended.select_related("model", "benchmark").order_by("-finished", "-pk")[:MOST]

@@ -16,7 +16,6 @@ from rq.timeouts import UnixSignalDeathPenalty
 from leaderboard.figures.artefacts import UNAVAILABLE, patiently
 from leaderboard.intake import hub, queue, submissions
 from leaderboard.intake.checks import DEADLINE, Check, Examination
-from leaderboard.intake.quotas import PENDING
 from leaderboard.models import Submission
 from leaderboard.ui.visible import visible
 from probing.errors import ProbingError, SourceUnavailable
@@ -66,9 +65,9 @@ def check(submission_id: int) -> None:
     submission = patiently(Submission.objects.select_related("benchmark").filter(pk=submission_id).first)
     if submission is None:
         return
-    if submission.state in PENDING:
+    if submission.state in Submission.PENDING:
         examine_and_settle(submission)
-    if submission.state in (*PENDING, Submission.State.WITHDRAWN):
+    if submission.state in (*Submission.PENDING, Submission.State.WITHDRAWN):
         patiently(queue.enqueue_next_check, submission)
 
 
@@ -151,4 +150,4 @@ def _store(submission: Submission, state: Submission.State, checks: Sequence[Che
 
 
 def _pending(submission: Submission) -> Any:
-    return Submission.objects.filter(pk=submission.pk, state__in=PENDING)
+    return Submission.objects.filter(pk=submission.pk, state__in=Submission.PENDING)

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from django.conf import settings
 
+from leaderboard.changed_settings import dtype_by_size
 from leaderboard.intake import hub, number_format
 from leaderboard.intake.hub import gguf_config, refuse_revision
 from leaderboard.models import Benchmark, Model, Run
@@ -276,7 +277,7 @@ def not_measured_already(examination: Examination) -> str:
         benchmark=examination.benchmark,
         settings_digest=examination.settings.digest,
     )
-    duplicate = same.exclude(state__in=[Run.State.FAILED, Run.State.CANCELLED]).first()
+    duplicate = same.exclude(state__in=Run.UNSUCCESSFUL).first()
     if duplicate:
         raise AlreadyMeasured(f"This is run {duplicate.pk}, {duplicate.state}.", "See that run; nothing is repeated.")
     return "Not measured yet."
@@ -436,7 +437,7 @@ def number_format_chosen(examination: Examination) -> str:
         return f"{examination.settings.dtype}, which auto stands for here."
     if examination.dtype_chosen:
         return f"{examination.settings.dtype}, as chosen."
-    examination.plan = examination.plan.with_dtype(number_format.by_size(weights))
+    examination.plan = examination.plan.with_dtype(dtype_by_size(weights.parameters, weights.dtype))
     if listing_of(examination).gguf:
         return f"{examination.settings.dtype}, as for every GGUF file."
     return number_format.reason(examination.settings, weights)

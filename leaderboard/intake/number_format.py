@@ -5,7 +5,6 @@ from typing import cast
 
 from django.conf import settings as site
 
-from leaderboard.changed_settings import dtype_by_size
 from probing.errors import TooLarge
 from probing.files.weights import WeightSummary
 from probing.language_model import DType
@@ -22,10 +21,6 @@ def rule() -> str:
         "format in which the weights are stored; GGUF files are always computed in float32. auto: as stored, whatever "
         "the size, and float32 where this site computes on a CPU"
     )
-
-
-def by_size(weights: WeightSummary) -> DType:
-    return dtype_by_size(weights.parameters, weights.dtype)
 
 
 def by_device(weights: WeightSummary) -> DType:

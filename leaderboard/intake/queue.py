@@ -146,8 +146,7 @@ def enqueue_next_check(submission: Submission) -> None:
 
 def note_lost_check(submission_id: int) -> None:
     """Count a process that was killed while it checked this submission; after `LOSSES` in a row, refuse it."""
-    pending = (Submission.State.CHECKING, Submission.State.WAITING)
-    submission = Submission.objects.filter(pk=submission_id, state__in=pending)
+    submission = Submission.objects.filter(pk=submission_id, state__in=Submission.PENDING)
     submission.update(losses=F("losses") + 1)
     refused = {"state": Submission.State.REFUSED, "checks": [LOST], "checked": timezone.now()}
     submission.filter(losses__gte=LOSSES).update(**refused)

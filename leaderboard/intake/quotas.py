@@ -11,15 +11,14 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
+from leaderboard.figures.runs import OPEN
 from leaderboard.models import Benchmark, Run, Submission
 from leaderboard.serving import limits
 from probing.errors import BadInput, ProbingError
 
 DAY = timedelta(days=1)
-PENDING = (Submission.State.CHECKING, Submission.State.WAITING)
-OPEN_STATES = [state for state in Run.State if state not in Run.FINAL]
 OWN_RUN = Q(state=Submission.State.ACCEPTED, duplicate=False)
-OPEN_SUBMISSION = Q(state__in=PENDING) | OWN_RUN & Q(run__state__in=OPEN_STATES)
+OPEN_SUBMISSION = Q(state__in=Submission.PENDING) | OWN_RUN & Q(run__state__in=OPEN)
 COUNTED = OPEN_SUBMISSION | OWN_RUN & Q(run__state=Run.State.FINISHED)
 
 
@@ -111,5 +110,5 @@ def _refuse_series(further: int, limit: int, period: str) -> None:
 
 
 def _open_on_the_site() -> int:
-    pending = Submission.objects.filter(state__in=PENDING).count()
-    return pending + Run.objects.filter(state__in=OPEN_STATES).count()
+    pending = Submission.objects.filter(state__in=Submission.PENDING).count()
+    return pending + Run.objects.filter(state__in=OPEN).count()

@@ -28,7 +28,6 @@ from probing.probes import probe_of
 from probing.settings import LM_EVAL
 from probing.time_left import estimate_work
 
-UNSUCCESSFUL = (Run.State.FAILED, Run.State.CANCELLED)
 OPTIONS_LENGTH = 10_000  # characters as JSON
 
 
@@ -100,7 +99,7 @@ def accept(examination: Examination, queue_name: str, work: Mapping[Part, float]
     One that failed or was cancelled is queued again. `work`: the parts of the run with their expected work.
     """
     run, new = _create(examination, queue_name, work)
-    again = not new and run.state in UNSUCCESSFUL and Run.objects.restart(run)
+    again = not new and run.state in Run.UNSUCCESSFUL and Run.objects.restart(run)
     transaction.on_commit(partial(queue.enqueue, run.pk))
     return run, not (new or again)
 
@@ -292,7 +291,7 @@ def retry(submission: Submission) -> None:
 def can_withdraw(submission: Submission) -> bool:
     """Tell whether it is open: not checked yet, or with a run that has not ended."""
     run = submission.run
-    return submission.state in quotas.PENDING or bool(
+    return submission.state in Submission.PENDING or bool(
         submission.state == Submission.State.ACCEPTED and run and run.state not in Run.FINAL
     )
 
@@ -300,7 +299,7 @@ def can_withdraw(submission: Submission) -> bool:
 def can_retry(submission: Submission) -> bool:
     """Tell whether it ended without a result."""
     if submission.run:
-        return submission.run.state in UNSUCCESSFUL
+        return submission.run.state in Run.UNSUCCESSFUL
     return submission.state in (Submission.State.REFUSED, Submission.State.WITHDRAWN)
 
 

@@ -121,7 +121,8 @@ class Run(Asked, models.Model):
         CANCELLED = "cancelled"
         FAILED = "failed"
 
-    FINAL = (State.FINISHED, State.CANCELLED, State.FAILED)
+    UNSUCCESSFUL = (State.CANCELLED, State.FAILED)
+    FINAL = (State.FINISHED, *UNSUCCESSFUL)
 
     class Provenance(models.TextChoices):
         MEASURED = "measured", "measured here"

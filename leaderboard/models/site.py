@@ -16,6 +16,8 @@ class Submission(models.Model):
         REFUSED = "refused"
         WITHDRAWN = "withdrawn"
 
+    PENDING = (State.CHECKING, State.WAITING)
+
     token = models.CharField(max_length=43, unique=True, help_text="who has it may cancel the run or try it again")
     group = models.CharField(
         max_length=43, blank=True, db_index=True, help_text="shared by submissions that were sent together"

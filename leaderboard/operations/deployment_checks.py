@@ -22,6 +22,7 @@ from redis.exceptions import RedisError
 
 from leaderboard.figures import artefacts
 from leaderboard.figures.live_workers import served_queues
+from leaderboard.figures.runs import WORKING
 from leaderboard.intake import queue
 from leaderboard.line import CHECKS, FINISH, QUEUES
 from leaderboard.models import STALE, Benchmark, Claim, Run
@@ -217,7 +218,7 @@ def workers() -> Iterator[CheckMessage]:
 @deployment_check("work")
 def runs_in_progress() -> Iterator[CheckMessage]:
     """Check that every run that was begun has a worker."""
-    begun = measured().filter(state__in=(State.DOWNLOADING, State.SCORING, State.AGGREGATING))
+    begun = measured().filter(state__in=WORKING)
     runs = begun.exclude(pk__in=Claim.objects.fresh().values("run")).annotate(last=Max("events__time"))
     runs = runs.filter(last__lt=timezone.now() - RESTORED_WITHIN).select_related("model").order_by("pk")
     if forsaken := [f"{run.pk} ({run.model.hub_id})" for run in runs]:

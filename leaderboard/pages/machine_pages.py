@@ -24,6 +24,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
 from leaderboard.figures.live_workers import live_workers
+from leaderboard.figures.runs import WORKING
 from leaderboard.intake import queue
 from leaderboard.line import CHECKS, FINISH, QUEUES
 from leaderboard.models import Run, RunEvent, RunPart, Submission
@@ -87,7 +88,7 @@ def _is_near(request: HttpRequest) -> bool:
 
 
 State = Run.State
-UNFINISHED = (State.QUEUED, State.DOWNLOADING, State.SCORING, State.AGGREGATING)
+UNFINISHED = (State.QUEUED, *WORKING)
 Values = Mapping[Any, float]  # by tuples of the values of the labels
 
 

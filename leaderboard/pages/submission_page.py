@@ -16,7 +16,6 @@ from leaderboard.intake import submissions
 from leaderboard.intake.check_job import HUB_OUTAGE
 from leaderboard.intake.checks import RULES, RULES_WITHOUT_ADAPTER
 from leaderboard.intake.hub import NEWEST
-from leaderboard.intake.quotas import PENDING
 from leaderboard.models import Run, Submission
 from leaderboard.pages.run_page import state_in_detail
 from leaderboard.serving.errors import with_retry_after
@@ -157,7 +156,7 @@ class Outcome:
 
     @property
     def open(self) -> bool:
-        return self.submission.state in PENDING or self.open_run
+        return self.submission.state in Submission.PENDING or self.open_run
 
     @property
     def checked_in_part(self) -> bool:

@@ -28,8 +28,6 @@ from probing.results.run_json import refuse_served
 from probing.revisions import position
 from probing.settings import Settings
 
-ENDED_WITHOUT_RESULT = (Run.State.FAILED, Run.State.CANCELLED)
-
 
 class OtherResult(BadInput):
     """The site has other rows of the same model, benchmark, settings and source."""
@@ -87,7 +85,7 @@ def stored_result(claim: ClaimedResult, digest: str) -> Run | None:
     """
     runs = Run.objects.filter(benchmark=claim.benchmark, settings_digest=claim.question)
     stored = runs.filter(model=claim.model).first() if claim.model.pk else None
-    if stored and stored.state in ENDED_WITHOUT_RESULT:
+    if stored and stored.state in Run.UNSUCCESSFUL:
         withdraw(runs.filter(pk=stored.pk))
         return None
     if stored and stored.rows_digest != digest:

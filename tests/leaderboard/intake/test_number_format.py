@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from pytest_django.fixtures import Settings as DjangoSettings
 
+from leaderboard.changed_settings import dtype_by_size
 from leaderboard.intake import number_format
 from leaderboard.intake.checks import Examination, number_format_chosen
 from leaderboard.models import Benchmark
@@ -33,7 +34,7 @@ def test_small_models_are_computed_in_float32_and_larger_ones_as_they_are_stored
         (7_200_000_000, "bfloat16"): "bfloat16",
         (7_200_000_000, "float32"): "float32",
     }
-    assert {model: number_format.by_size(WeightSummary(model[0], 0, model[1])) for model in used} == used
+    assert {model: dtype_by_size(*model) for model in used} == used
 
 
 def test_the_reason_names_the_size_and_the_rule() -> None:
