@@ -3,7 +3,6 @@
 A run has files of its parts while it goes on, and the result folder once it is finished.
 """
 
-import hashlib
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -59,18 +58,9 @@ def folder(run: Run) -> str:
     return f"runs/{run.pk}"
 
 
-def store_part(part: RunPart, rows: pd.DataFrame) -> str:
-    """Store the rows that were measured in an attempt at a part, and return the SHA-256 of their file.
-
-    The rows of no other attempt are touched.
-    """
-    content = rows.to_parquet(index=False)
-    _store(part_name(part), ContentFile(content))
-    return _digest(content)
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def store_part(part: RunPart, rows: pd.DataFrame) -> None:
+    """Store the rows that were measured in an attempt at a part; the rows of no other attempt are touched."""
+    _store(part_name(part), ContentFile(rows.to_parquet(index=False)))
 
 
 def read_part(part: RunPart) -> pd.DataFrame:

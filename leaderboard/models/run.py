@@ -289,7 +289,7 @@ class Claim(models.Model):
     objects = ClaimQuerySet.as_manager()
 
 
-# The table of the parts of runs, and that of the rights of programs elsewhere.
+# The table of the parts of runs.
 
 
 class RunPartQuerySet(models.QuerySet["RunPart"]):
@@ -299,12 +299,9 @@ class RunPartQuerySet(models.QuerySet["RunPart"]):
         """Record how many items of a part are done."""
         self._undone(part, claim).update(items_done=items_done)
 
-    def finish(
-        self, part: "RunPart", claim: Claim, record: dict[str, Any], digest: str, accuracy: float | None = None
-    ) -> bool:
+    def finish(self, part: "RunPart", claim: Claim, record: dict[str, Any], accuracy: float | None = None) -> bool:
         """Mark a part as done, once its rows are stored; return False if another worker has the run now."""
-        done = {"done": True, "items_done": part.items, "record": record, "digest": digest, "attempt": claim.number}
-        done["accuracy"] = accuracy
+        done = {"done": True, "items_done": part.items, "record": record, "attempt": claim.number, "accuracy": accuracy}
         with transaction.atomic():
             if not self._undone(part, claim).update(**done):
                 return self.filter(pk=part.pk, done=True, attempt=claim.number).exists()  # the confirmation was lost
@@ -328,7 +325,6 @@ class RunPart(models.Model):
     done = models.BooleanField(default=False)
     attempt = models.PositiveIntegerField(default=0, help_text="the number of the claim under which it was measured")
     record = models.JSONField(default=dict, help_text="how it was made: device, time, positions computed")
-    digest = models.CharField(max_length=64, blank=True, help_text="SHA-256 of the stored rows")
     accuracy = models.FloatField(null=True, help_text="share of right answers, where answers are right or wrong")
 
     objects = RunPartQuerySet.as_manager()

@@ -232,9 +232,9 @@ def store_facts(run: Run, card: ModelCard, start: Start) -> None:
 
 def store(held_run: HeldRun, part: RunPart, result: PartResult) -> None:
     """Store the rows of a part; drop them, and raise `Ended`, where another worker has the run now."""
-    digest = artefacts.store_part(part, result.rows)
+    artefacts.store_part(part, result.rows)
     accuracy = share_right(result.rows, held_run.run.benchmark.correctness.column)
-    if not patiently(RunPart.objects.finish, part, held_run.claim, result.record, digest, accuracy):
+    if not patiently(RunPart.objects.finish, part, held_run.claim, result.record, accuracy):
         artefacts.remove_part(part)
         raise Ended
 
