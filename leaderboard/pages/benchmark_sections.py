@@ -151,7 +151,7 @@ def relations_table(
     strips = dot_scores(runs, benchmark.main_metric, dimensions)
     chosen = [relation for relation in relations if pair is None or pair.has(relation)]
     tags = _tag_columns(chosen)
-    columns = ("name", "relation", "example", "difficulty", *tags, "items", "options", "best", "template")
+    columns = ("name", "relation", "example", "difficulty", *tags, "items", "options", "template")
     rows = [_row(benchmark, relation, tags, strips) for relation in chosen]
     if pair:
         rows = [row | {"heading": ""} for row in rows]
@@ -195,7 +195,6 @@ def _strip(scores: Sequence[tuple[Run, Score]]) -> dict[str, Any]:
         "difficulty": mean(values) if values else None,
         "dots": values,
         "ends": ends,
-        "best": max(values, default=None),
     }
 
 

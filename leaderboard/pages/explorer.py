@@ -155,7 +155,7 @@ def models_explorer(
     pages = pages_of(benchmark)
     title = pages.metric_label(benchmark.main_metric)
     series = [
-        {"column": f"run_{run.pk}", "title": name, "mark": "", "href": run.get_absolute_url()}
+        {"column": f"run_{run.pk}", "title": name, "href": run.get_absolute_url()}
         for run, name in zip(measured, names, strict=True)
     ]
     return explorer(request, files, dimensions, title, series, macro=benchmark.correctness.macro)
@@ -175,8 +175,8 @@ def explorer(
 ) -> Row:
     """Return what templates/parts/explorer.html shows of the breakdown that the reader chose, or of the first one.
 
-    `metric` is the title of the main one. `series`: the column, `title`, provenance (`mark`) and page of each figure of
-    a row, whose `scores` come in the same order. `macro`: figures are means over relations.
+    `metric` is the title of the main one. `series`: the column, `title` and page of each figure of a row, whose
+    `scores` come in the same order. `macro`: figures are means over relations.
     """
     by = next(name for name in (request.GET.get(BY, ""), *offered) if name in offered)
     columns, rows = files[by]

@@ -80,7 +80,6 @@ def wording_in_words(scores: Iterable[Score]) -> str:
 # Right answers by the place of the blank, which stand beside the figure and in its breakdown.
 
 
-PLACES = ("place", "value", "low", "high", "n", "example")  # of the CSV
 LAST, INSIDE, FIRST = "last", "inside", "first"
 TITLES: Mapping[str, str] = {LAST: "blank last", INSIDE: "blank inside", FIRST: "blank before the subject"}
 ANOTHER_TEST = (
@@ -153,10 +152,9 @@ def _row(place: str, of_relations: Sequence[OfRelation], *, macro: bool) -> Row:
     value = float(np.mean(np.bincount(parts, shares) / np.bincount(parts)))
     low, high = figure_interval(shares, parts)
     figures = {"value": value, "low": low, "high": high, "n": len(shares)}
-    names = {"place": TITLES[place], "example": of_relations[0][2]}
-    title = f"{TITLES[place].capitalize()}, for example “{names['example']}”"
+    title = f"{TITLES[place].capitalize()}, for example “{of_relations[0][2]}”"
     shown = {"title": title, "href": "", "scores": [Score(**figures)], "wordings": None}
-    return {**names, **shown, **figures, "group": place}
+    return {"place": TITLES[place], **shown, **figures, "group": place}
 
 
 def is_only_first(run: Run, places: Sequence[Row]) -> bool:

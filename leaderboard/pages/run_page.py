@@ -22,7 +22,6 @@ from leaderboard.pages.rendering import LIVE_SECONDS, reference_file, what_is_ci
 from leaderboard.pages.run_answers import (
     ANOTHER_TEST,
     ONLY_FIRST,
-    PLACES,
     SURPRISES,
     by_place,
     is_only_first,
@@ -52,7 +51,7 @@ PHASES = (
     Run.State.AGGREGATING,
     Run.State.FINISHED,
 )
-PLACE, PLACE_COLUMNS = "place", ("group", "value", "low", "high", "n")  # of the blank, of which no scores are stored
+PLACE, PLACE_COLUMNS = "place", ("group", "value", "low", "high", "n")  # of the blank; no scores of it are stored
 
 
 def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
@@ -77,7 +76,6 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "scores": (TIDY, [tidy_row(score) for score in scores]),
         **breakdowns,
         **({"breakdown": parts["explorer"]["file"]} if parts["explorer"] else {}),
-        **({"places": (PLACES, places)} if len(places) > 1 else {}),
         **({"confident-errors": (SURPRISES, parts["surprises"])} if parts["surprises"] else {}),
         **parts["favoured"].get("files", {}),
         **parts["probe"].get("files", {}),
@@ -126,7 +124,7 @@ def _explored(request: HttpRequest, run: Run, scores: Sequence[Score], breakdown
         return {}
     pages = pages_of(run.benchmark)
     title = pages.metric_label(run.benchmark.main_metric)
-    series = [{"column": "value", "title": title, "mark": "", "href": run.get_absolute_url()}]
+    series = [{"column": "value", "title": title, "href": run.get_absolute_url()}]
     macro = run.benchmark.correctness.macro
     chosen = explorer.explorer(request, breakdowns, dimensions, title, series, macro=macro)
     further = {"template": wording_in_words(scores), PLACE: "" if reads_right(run) else ANOTHER_TEST}

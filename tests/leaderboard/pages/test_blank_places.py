@@ -56,11 +56,10 @@ def test_they_stand_beside_the_score_and_in_a_breakdown(client: Client, bear_fol
     assert f"<strong>{last['value']:.3f}</strong> blank last" in html
     assert f"<strong>{first['value']:.3f}</strong> blank before the subject" in html
     assert ANOTHER_TEST in html
-    rows = csv_rows(client, run.get_absolute_url(), "places")
-    assert [(row["place"], float(row["value"]), row["example"]) for row in rows] == [
-        ("blank last", last["value"], "X has ____."),
-        ("blank before the subject", first["value"], "____ is what X has."),
-    ]
+    assert "Blank last, for example “X has ____.”" in html
+    assert "Blank before the subject, for example “____ is what X has.”" in html
+    rows = csv_rows(client, f"{run.get_absolute_url()}?by=place", "breakdown")
+    assert [(row["group"], float(row["value"])) for row in rows] == [(LAST, last["value"]), (FIRST, first["value"])]
 
 
 def test_a_model_that_reads_both_sides_is_asked_the_same(client: Client, bear_folder: BearFolder) -> None:
