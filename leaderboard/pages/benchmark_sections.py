@@ -19,7 +19,6 @@ from leaderboard.probes.probe_pages import Parts
 from leaderboard.probes.wording import example_pieces, group_title, language_of, relation_name, tag_text
 from leaderboard.tables import filled, ordered, page_of, values_of
 from leaderboard.ui import labels
-from leaderboard.ui.labels import PUBLISHED
 from probing.benchmark import Relation
 
 Row = dict[str, Any]
@@ -101,7 +100,7 @@ def _published_row(
     return {
         "run": run,
         "group": group,
-        "heading": ", ".join(filter(None, [f"{PUBLISHED}: {run.citation}", settings])),
+        "heading": ", ".join(filter(None, [run.citation, settings])),
         "figures": figures,
         "main": of_part.get(metric),
         "of_part": of_part,

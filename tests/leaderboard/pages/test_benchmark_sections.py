@@ -74,7 +74,7 @@ def test_they_stand_under_their_source_and_settings_which_rows_do_not_repeat(cli
     for value, error, settings in ((0.2, None, {}), (0.4, 0.1, {}), (0.3, None, {"seed": 3})):
         make.printed(on, [{"value": value, "error": error}], source=source, settings=settings)
     page = client.get("/benchmarks/tiny/").content.decode()
-    assert page.index("○ Published: Doe et al. 2024<") < page.index("○ Published: Doe et al. 2024, seed 3<")
+    assert page.index(">Doe et al. 2024</th>") < page.index(">Doe et al. 2024, seed 3</th>")
     assert '<a href="https://example.org/paper">Doe et al. 2024</a>' in page
     assert page.count("Doe et al. 2024") == 3, "once above the rows of each settings and once as a link below them"
     rows = csv_rows(client, "/benchmarks/tiny/", "published")
