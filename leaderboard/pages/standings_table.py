@@ -4,7 +4,6 @@ A row of the table has the values of its CSV by the names of the columns, the ro
 from as `standing`, and `scores`, the figures that its page shows with their intervals.
 """
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -40,7 +39,6 @@ from leaderboard.probes.culture.sides import GAP
 from leaderboard.probes.wording import group_title, read_relations, relation_name
 from leaderboard.tables import ENDS, filled, ordered, page_of, sorting, values_of
 from leaderboard.ui import labels, spelled
-from leaderboard.ui.labels import MEASURED
 from leaderboard.ui.table_files import wants_file
 from probing.benchmark import Relation
 
@@ -84,9 +82,9 @@ def models_table(
     pages, figures = pages_of(filters.benchmark), figures_of(filters)
     everything = standings(filters, figures, runs_on(filters.benchmark))
     passing = narrowed(everything, filters, figures)
-    columns = csv_columns(passing, filters, pair)
+    columns, common = csv_columns(passing, filters, pair), common_metrics(passing)
     if wants_file(request) or sorting(request.GET)[0]:  # by values that the page needs of its own rows alone
-        rows = table_rows(passing, passing, filters, pair)
+        rows = table_rows(passing, filters, pair, common)
         if wants_file(request) or sorting(request.GET)[0] == "settings":
             add_settings(rows)
         rows = ordered(rows, request, columns, within="within", keys={"rank": lambda row: row["standing"]["rank"]})
@@ -94,7 +92,7 @@ def models_table(
         shown = list(page)
     else:
         page = page_of(passing, request)
-        rows = shown = table_rows(list(page), passing, filters, pair)
+        rows = shown = table_rows(list(page), filters, pair, common)
     add_settings(shown)
     headings = {"", *(row["standing"]["group"] for row in shown)}
     has_settings = filters.part == OVERALL_SLICE and any(row["settings"] not in headings for row in shown)
@@ -194,11 +192,10 @@ def score_columns(
 
 
 def table_rows(
-    rows: Sequence[Row], passing: Sequence[Row], filters: LeaderboardFilter, pair: PairInLanguage | None
+    rows: Sequence[Row], filters: LeaderboardFilter, pair: PairInLanguage | None, common: Collection[str]
 ) -> list[dict[str, Any]]:
-    """Return some of the passing rows with their values, but for the settings, which `add_settings` reads."""
-    headings, common = _headings(passing, filters), common_metrics(passing)
-    return [_table_row(row, filters, pair, common) | {"heading": headings[row["place"]]} for row in rows]
+    """Return rows with their values, but for the settings, which `add_settings` reads; `common`: `common_metrics`."""
+    return [_table_row(row, filters, pair, common) | {"heading": _heading(row, filters)} for row in rows]
 
 
 def _table_row(
@@ -273,20 +270,12 @@ def add_settings(rows: Sequence[dict[str, Any]]) -> None:
 # Words above and below the rows.
 
 
-def _headings(rows: Sequence[Row], filters: LeaderboardFilter) -> dict[tuple[Any, ...], str]:
-    """Map each group of rows to the text above it, with the number of its models."""
-    models = Counter(place for place, _ in dict.fromkeys((row["place"], row["run"].model.hub_id) for row in rows))
-    return {place: _heading(row, models[place], filters) for place, row in {row["place"]: row for row in rows}.items()}
-
-
-def _heading(row: Row, models: int, filters: LeaderboardFilter) -> str:
-    number = labels.number_of(models, "model")
+def _heading(row: Row, filters: LeaderboardFilter) -> str:
+    """Return the text above the rows of a group: other settings than the usual ones, and what counts as right."""
+    if not row["settings_heading"]:
+        return f"Right: {row['way']}" if row["way"] else ""
     words = settings_in_words(row["run"]) if filters.part == OVERALL_SLICE else row["group"]
-    if row["settings_heading"]:
-        texts = [f"{row['settings_heading'].partition(':')[0]}: {words}", row["way"]]
-    else:
-        texts = [MEASURED, row["way"], number]
-    return ", ".join(filter(None, texts))
+    return ", ".join(filter(None, [f"{row['settings_heading'].partition(':')[0]}: {words}", row["way"]]))
 
 
 def averaging(benchmark: Benchmark, rows: Sequence[Row], offered: Sequence[Slice]) -> str:
