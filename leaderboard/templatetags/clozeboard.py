@@ -177,8 +177,8 @@ register.filter("count", spelled.items)
 register.filter("decimal", spelled.number)
 register.filter("figure", spelled.figure)
 register.filter("power", spelled.power_of_ten)
-register.filter("signed", spelled.signed)
-register.filter("p_value", spelled.p_value)
+register.filter(spelled.signed)
+register.filter(spelled.p_value)
 
 
 @register.filter

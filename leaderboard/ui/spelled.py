@@ -62,11 +62,13 @@ def signed(value: float | None) -> str:
     return NO_VALUE if value is None else with_minus(f"{value:+.3f}")
 
 
-def p_value(value: float) -> str:
+def p_value(value: float | None) -> str:
     """Write the p-value of a comparison, with three digits and its power of ten where it is small.
 
     A resampled one of 0 has no power of ten.
     """
+    if value is None:
+        return NO_VALUE
     if value and value < 0.001:
         return power_of_ten(value)
     return f"{value:.3f}" if value else "< 0.001"
