@@ -28,10 +28,7 @@ def folder(bear_folder: BearFolder) -> str:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--benchmark", "nowhere"], "neither a folder nor a known benchmark"),
-        (["--relation", "P1"], "no relation 'P1'"),
         (["--template", "9"], "no template 9"),
-        (["--limit", "0"], "leaves no items"),
         (["--set", "k=3"], "no option 'k'"),
         (["--set", "k"], "name=value"),
     ],

@@ -149,11 +149,6 @@ def test_a_size_that_is_not_possible_is_refused_with_those_that_are(size: int, t
         draw(typed, size)
 
 
-def test_only_geography_benchmarks_have_such_sentences() -> None:
-    with pytest.raises(BadInput, match="no geography benchmark"):
-        sentences_of(open_benchmark(FIXTURES / "pairs"))
-
-
 # What judges agree on and refuse, and the version of a benchmark that leaves this out.
 
 

@@ -151,10 +151,6 @@ def test_a_cascade_that_is_missing_is_refused_before_a_model_is_loaded(benchmark
     ("settings", "words"),
     [
         (Settings(probe="guess"), "No probe is called"),
-        (Settings(relations=("P1",)), "no relation 'P1'"),
-        (Settings(limit=0), "leaves no items"),
-        (Settings(sample=0), "leaves no items"),
-        (Settings(sample=3, limit=3), "exclude each other"),
         (Settings(pll="guess"), "pll cannot be 'guess'"),  # type: ignore[arg-type]
         (Settings(reduction="max"), "reduction cannot be 'max'"),  # type: ignore[arg-type]
         (Settings(options={"k": 1}), "no option 'k'"),
@@ -169,20 +165,6 @@ def test_settings_that_mean_the_same_have_the_same_digest(benchmark: Benchmark) 
     one = plan(benchmark, Settings(relations=("P36", "P30", "P36"), templates=(1, 0, 1))).settings
     other = plan(benchmark, Settings(relations=("P30", "P36"), templates=(0, 1))).settings
     assert one.digest == other.digest
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"colour": "red"}, r"no setting 'colour', and the probe multiple_choice has no option 'colour'. Settings: .*"),
-        ({"limit": "3"}, r"limit cannot be '3'. Give it a value of type whole number."),
-        ({"decide": 1}, r"decide cannot be 1. Give it a value of type true or false."),
-        ({"probe": "guess"}, r"No probe is called 'guess'"),
-    ],
-)
-def test_what_cannot_be_set_is_named(change: dict, words: str, benchmark: Benchmark, model: FakeModel) -> None:
-    with pytest.raises(BadInput, match=words):
-        run(model, benchmark, progress=False, **change)
 
 
 def test_all_templates_are_numbered_where_all_relations_have_as_many(benchmark: Benchmark) -> None:

@@ -93,11 +93,6 @@ def test_a_faulty_pair_is_refused(name: str, cultures: list[str], languages: lis
         new_pair(name, cultures, languages)
 
 
-def test_an_unknown_pair_is_refused() -> None:
-    with pytest.raises(BadInput, match="Choose from: arab-west"):
-        known_pair("moon-mars")
-
-
 def test_citizens_and_what_lies_in_a_country_however_far_below_belong_to_it(serve: Serve) -> None:
     world = World()
     world.claim("Q90", "P131", "Q13917")  # Paris lies in a region

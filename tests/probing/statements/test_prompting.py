@@ -38,11 +38,6 @@ def test_the_bare_prompt_hides_the_subject_and_scores_the_answer() -> None:
         assert "_ lies in Town" in bare.fill("Town", "_").text
 
 
-def test_a_relation_without_a_cascade_says_so() -> None:
-    with pytest.raises(BadInput, match="no cascade for template 0"):
-        next(cascade(Relation("P1", ("[X] is [Y].",), (), ITEMS), 0, 10, 0))
-
-
 @pytest.mark.parametrize("prompting", [few_shot, shared_few_shot])
 def test_few_shot_shows_fine_answers_and_then_asks(prompting: Any) -> None:
     question = next(prompting(RELATION, 0, 2, 0))
