@@ -172,7 +172,6 @@ def how_checked(slug: str, target: Path) -> str:
 
 
 def _refuse_templates(benchmark: KnownBenchmark, templates: Path | None, there: bool) -> None:
-    """Raise `BadInput` if templates are given that would not be used."""
     if templates and not benchmark.lacks_templates:
         raise BadInput(f"{benchmark.title} has templates of its own.", "Leave out --templates.")
     if templates and there:
@@ -200,7 +199,6 @@ def _checked(benchmark: KnownBenchmark, folder: Path, target: Path) -> Benchmark
 
 
 def _by_hand(benchmark: KnownBenchmark) -> str:
-    """Return the next step for users if the download fails."""
     addresses = " and ".join(part.address for part in benchmark.downloads)
     return (
         f"Try again later, or download {addresses} by hand ({benchmark.source} tells about it), unpack it, and use its "

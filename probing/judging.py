@@ -266,7 +266,6 @@ def write_version(benchmark: Benchmark, typed: Sequence[TypedSentence], forms: S
 
 
 def _note(refused: LeftOut, sentences: int, judges: int) -> str:
-    """Say what is left out, for readers of results."""
     templates = sum(map(len, refused.templates.values()))
     of_templates = f" (whole templates among them: {templates})" if templates else ""
     return f"Sentences left out because most answers of judges were no: {sentences:,}{of_templates}. Judges: {judges}."

@@ -60,7 +60,6 @@ def _groups() -> Iterator[tuple[Path, str, str]]:
 
 
 def _number(path: Path) -> int | None:
-    """Return the number in a file, None where there is no file or the file says "max"."""
     try:
         return int(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -188,7 +188,6 @@ class ModelSource:
 
     @property
     def _is_wrapped(self) -> bool:
-        """Tell whether the model is one that probes can ask already."""
         return hasattr(self.model, "card") and hasattr(self.model, "score")
 
 

@@ -142,7 +142,6 @@ def _all_templates(relations: Sequence[Relation]) -> tuple[int, ...]:
 
 
 def _parts(relation: Relation, templates: Sequence[int]) -> list[Part]:
-    """Return the parts of a relation with these templates, all if none is named."""
     count = len(relation.templates)
     for template in templates:
         if not 0 <= template < count:
@@ -202,7 +201,6 @@ def _refuse_missing_tags(benchmark: Benchmark, settings: Settings, probe: Probe)
 
 
 def _refuse_taken_names(relations: Sequence[Relation], probe: Probe) -> None:
-    """Raise `BadInput` where a tag of the items has the name of a column that the rows have anyway."""
     tags = {tag for relation in relations for item in relation.items for tag in item.tags}
     if taken := sorted(tags & probe.columns - ASKED_TAGS):
         raise BadInput(f"The tag {taken[0]!r} has the name of a column of results.", "Give it another name.")

@@ -88,7 +88,6 @@ def progress_bar(total: float, done: float, *, shown: bool = True, title: str = 
 
 
 def _in_notebook() -> bool:
-    """Tell whether this process is the kernel of a notebook."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     return shell is not None and "IPKernelApp" in shell.config
 

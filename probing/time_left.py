@@ -92,7 +92,6 @@ class Estimates:
 
 
 def _number_of_tokens(tokenizer: Any, text: str) -> float:
-    """Return the number of a text's tokens, without those that a tokenizer adds to every text."""
     return len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 

@@ -163,7 +163,6 @@ def print_baselines(arguments: argparse.Namespace) -> None:
 
 
 def _counts(arguments: argparse.Namespace, benchmark: Benchmark) -> Mapping[str, float]:
-    """Return the frequency of each answer by the file that the user names, if any."""
     if arguments.corpus:
         return corpus_counts(arguments.corpus, pair_answers(benchmark), arguments.ignore_case)
     if arguments.frequencies:
@@ -212,7 +211,6 @@ def read_facts(name: str) -> list[Fact]:
 
 
 def _of_relations(facts: Sequence[Fact], relations: Sequence[str]) -> list[Fact]:
-    """Return the facts of these relations, or of all where none is named."""
     there = {fact.relation for fact in facts}
     if missing := [relation for relation in relations if relation not in there]:
         raise BadInput(f"There are no facts of {', '.join(missing)}.", suggestion(missing[0], sorted(there)))

@@ -228,7 +228,6 @@ def _of_files(paths: Mapping[str, Path], metric: str, filter_name: str) -> SideB
 
 
 def _renamed(differences: pd.DataFrame) -> pd.DataFrame:
-    """Return the differences with `A` and `B` in place of the first and the second result."""
     sides = {"first": A, "second": B}
     ends = {f"{name}_{end}": f"{side}_{end}" for name, side in sides.items() for end in ("low", "high")}
     return differences.drop(columns="result").rename(columns={**sides, **ends})

@@ -30,7 +30,6 @@ def _benchmarks(**line: Any) -> list[str]:
 
 
 def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
-    """Return the arguments of a parser and of its commands."""
     actions = list(parser._actions)
     commands = [action.choices for action in actions if isinstance(action, argparse._SubParsersAction)]
     return [*actions, *(action for below in commands for command in below.values() for action in command._actions)]

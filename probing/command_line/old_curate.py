@@ -82,7 +82,6 @@ def _content(kind: str, options: Mapping[str, list[str]]) -> dict[str, Any]:
 
 
 def _value(owner: type, key: str, texts: list[Any]) -> Any:
-    """Return what the file would have in place of the texts of an option."""
     hint = get_type_hints(owner)[key]
     if get_origin(hint) is tuple:
         return texts

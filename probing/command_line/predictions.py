@@ -89,7 +89,6 @@ def _of_relations(rows: pd.DataFrame, relations: list[str]) -> pd.DataFrame:
 
 
 def _refuse_twice(table: pd.DataFrame) -> None:
-    """Raise `BadInput` if two results are about the same relation in the same language."""
     twice = table[table.duplicated(["relation", "language", "answer"])]
     if len(twice):
         first = twice.iloc[0]

@@ -83,7 +83,6 @@ def _help(setting: Option) -> str:
 
 
 def _action(setting: Option) -> dict[str, Any]:
-    """Return how argparse reads the setting."""
     if setting.value_type is bool:
         return {"action": "store_false" if setting.default else "store_true"}
     many = {"action": "extend", "nargs": "+"} if setting.many else {}

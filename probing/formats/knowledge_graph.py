@@ -165,7 +165,6 @@ def _build_graph(
 def _triple_problem(
     triple: Triple, phrasings: Mapping[str, tuple[str, ...]], faulty: set[str], entities: Entities
 ) -> str:
-    """Return the reason why the triple cannot be worded, or "" if it can."""
     if not (entities.name(triple.head) and entities.name(triple.tail)):
         return WITHOUT_NAME
     if triple.relation not in phrasings:

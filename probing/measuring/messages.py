@@ -156,7 +156,6 @@ def _batches(file: IO[bytes], parquet: pq.ParquetFile) -> Iterator[pa.Table]:
 
 
 def _unpacked_bytes(column: pa.Array) -> int:
-    """Return how many bytes a column takes once its texts are put in."""
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
         return _unpacked_bytes(column.flatten())
     if not pa.types.is_dictionary(column.type):

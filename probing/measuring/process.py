@@ -224,7 +224,6 @@ class MeasuringProcess:
 
     @contextmanager
     def _well_formed(self) -> Iterator[None]:
-        """Turn errors about a message of the wrong form into a failure."""
         try:
             yield
         except ProbingError:
@@ -240,7 +239,6 @@ class MeasuringProcess:
 
     @cached_property
     def _labels(self) -> dict[str, str]:
-        """Map the ids of the benchmark's relations to the labels that they have in rows."""
         files = self.task.benchmark
         return {relation.id: relation.label for relation in FORMATS[files.format](files.folder).relations}
 

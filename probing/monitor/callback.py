@@ -184,7 +184,6 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         self._figures = {}
 
     def _refuse_confusion(self) -> None:
-        """Raise `BadInput` if another callback of this training has the same name, or writes into the same folder."""
         for callback in self._watching():
             if callback is self:
                 continue
@@ -223,7 +222,6 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         return "" if trainer.compute_metrics or type(trainer) is not Trainer or others else figure
 
     def _refuse_missing(self, state: TrainerState) -> None:
-        """Raise `BadInput` if the best model is to be chosen by a figure that the first measurement does not have."""
         logged = dict.fromkeys(name for entry in state.log_history for name in entry)
         names = [name for name in logged if name.startswith(self._name(""))]
         if self._best_by and names and self._best_by not in names:
@@ -264,7 +262,6 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         control.should_log = should_log
 
     def _save(self, measured: Measurement, state: TrainerState) -> None:
-        """Write the result folder of this step, in place of one that an earlier attempt has written."""
         if self.save_to is None or not state.is_world_process_zero:
             return
         folder = self.save_to / f"step-{state.global_step}"

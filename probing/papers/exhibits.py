@@ -215,7 +215,6 @@ def _marks(exhibit: Exhibit, cells: pd.DataFrame, places: pd.Series, series: pd.
 
 
 def _add(figure: Any, name: str, across: pd.Series, up: pd.Series, style: Mapping[str, Any], kind: str) -> None:
-    """Add marks to a figure, unless all of them lack a value."""
     if across.notna().any() and up.notna().any():
         library = graph_objects(TASK)
         figure.add_trace(library.Scatter(x=across, y=up, name=html.escape(f"{name}, {kind}"), **style))
@@ -248,7 +247,6 @@ def _bars(cells: pd.DataFrame, colour: str) -> dict[str, Any]:
 
 
 def _text(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame, fields: tuple[str, ...]) -> pd.Series:
-    """Return the names for readers of what the fields of each cell say."""
     shown = cells.assign(model=cells["name"])
     parts = [labels(paper, exhibit, shown[field].tolist()) for field in fields]
     return pd.Series([" ".join(filter(None, values)) for values in zip(*parts, strict=True)], index=cells.index)

@@ -105,7 +105,6 @@ def _benchmarks(exhibit: Exhibit, choices: Choices) -> tuple[dict[Way, Benchmark
 
 
 def _benchmark(way: Way, choices: Choices) -> Benchmark:
-    """Return the benchmark of a way: the reader's own copy, or the downloaded one, or a sample of a graph."""
     folder = choices.data.get(way.benchmark)
     if way.sampling:
         return open_benchmark(_sampled(way, folder or _downloaded(way.benchmark), choices))
@@ -116,7 +115,6 @@ def _benchmark(way: Way, choices: Choices) -> Benchmark:
 
 
 def _downloaded(slug: str) -> Path:
-    """Return the folder of a known benchmark, which is fetched from its source if it is not there yet."""
     if slug not in CATALOG:
         step = f"Give the folder of your copy: --data {slug}=FOLDER."
         raise BadInput(f"The benchmark {slug} cannot be downloaded.", step)

@@ -102,7 +102,6 @@ class Answering(Probe):
         return "language" not in relation.tags and ("fact_type" in relation.tags or bool(self.question(relation)[0]))
 
     def _questions(self, relation: Relation, template: int) -> tuple[Questions, str]:
-        """Return the questions about the items of a relation, and the system message before each."""
         text, system = self.question(relation)
         if text:
             return _own_questions(relation, text), system

@@ -170,7 +170,6 @@ def public_code(log_probs: Floats, kind: Kind) -> float:
 
 
 def _exp(value: float) -> float:
-    """Return the exponential, infinity where no float is large enough."""
     with np.errstate(over="ignore"):
         return float(np.exp(value))
 

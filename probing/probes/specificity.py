@@ -180,7 +180,6 @@ def _clause_scores(model: LanguageModel, requests: Sequence[Request]) -> Iterato
 
 
 def _from_answer_on(scores: OptionScores) -> PairValues:
-    """Return the sum over each option's tokens and those after them."""
     starts = [answer.start for answer in scores.answers]
     return np.array([tokens[start:].sum() for tokens, start in zip(scores.log_probs, starts, strict=True)])
 

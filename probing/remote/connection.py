@@ -68,7 +68,6 @@ class Connection:
         return httpx2.Client(headers=headers, timeout=httpx2.Timeout(to_read, connect=to_connect))
 
     def _send(self, route: str, content: Mapping[str, Any]) -> httpx2.Response:
-        """Send an object and return the answer if it is a good one."""
         with self._errors():
             response = self._answer(f"{self.address}/{route}", content)
         if response.is_success:
@@ -129,7 +128,6 @@ def requested_pause(response: httpx2.Response) -> int:
 
 
 def _is_about_certificate(error: BaseException | None) -> bool:
-    """Tell whether an error of TLS stands behind this one."""
     while error is not None and not isinstance(error, ssl.SSLError):
         error = error.__cause__ or error.__context__
     return error is not None

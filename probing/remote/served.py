@@ -205,7 +205,6 @@ class ServedModel:
         self._start(AUTO)
 
     def _start(self, start: str) -> None:
-        """Take the start token that a setting chooses."""
         if self.tokenizer is not None:
             self._encoder = Encoder(self.tokenizer, special_tokens=False, start=start)
             self.card = replace(self.card, tokenizer=facts_of(self.tokenizer, chosen_start(self.tokenizer, start)))

@@ -96,7 +96,6 @@ def _groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 
 def _pieces(table: pa.Table) -> Iterator[pa.Table]:
-    """Yield a table in pieces that are no larger than a group may be."""
     rows = max(min(GROUP_ROWS, GROUP_BYTES * len(table) // max(table.nbytes, 1)), 1)
     yield from (table.slice(start, rows) for start in range(0, len(table), rows))
 

@@ -116,7 +116,6 @@ def _refuse_second_space(text: str, labels: Iterable[str]) -> None:
 def _rows(
     number: int, prompt: Prompt, labels: Sequence[str], scores: OptionScores, model: str
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield a row for each option of a prompt."""
     own = scores.answer_only()
     sums, own_sums = scores.reduce(), own.reduce()
     if not np.isfinite(sums).all():

@@ -53,7 +53,6 @@ def read_sentences(source: str) -> Iterator[str]:
 
 
 def _lines(source: str) -> Iterator[str]:
-    """Yield the lines of the file without the spaces around them."""
     name = _name(source)
     with _readable(source) as file:
         number = 0

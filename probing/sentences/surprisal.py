@@ -159,7 +159,6 @@ def measured(
 
 
 def _token_rows(number: int, sentence: ScoredSentence) -> list[tuple[Any, ...]]:
-    """Return a row for each scored token, with its place in the sentence."""
     if not sentence.spans:
         raise UnsupportedModel("The model does not say which tokens it scores.", "Choose another model.")
     return [
@@ -169,6 +168,5 @@ def _token_rows(number: int, sentence: ScoredSentence) -> list[tuple[Any, ...]]:
 
 
 def _sentence_row(number: int, sentence: ScoredSentence) -> tuple[Any, ...]:
-    """Return the row of a whole sentence, with the sum over all scored tokens."""
     text, _, log_probs = sentence
     return number, 0, text, 0, len(text), len(log_probs), float(log_probs.sum())

@@ -185,7 +185,6 @@ def _leaky(text: str, answer: str, beside: str) -> bool:
 
 
 def _repeated(template: str, names: Mapping[str, str]) -> bool:
-    """Return whether a word of the template, other than a function word, also occurs in a name."""
     own = set(words(SLOT.sub(" ", template))) - FUNCTION_WORDS
     return any(own & set(words(name)) for name in names.values())
 

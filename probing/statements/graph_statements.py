@@ -213,7 +213,6 @@ class Sampler:
 
     @cached_property
     def _members(self) -> dict[str, tuple[str, ...]]:
-        """The entities of each category."""
         members: dict[str, dict[str, None]] = defaultdict(dict)
         for triple in self.graph.triples:
             for part in (HEAD, TAIL):
@@ -223,7 +222,6 @@ class Sampler:
 
     @cached_property
     def _relations_like(self) -> dict[str, tuple[str, ...]]:
-        """For each relation, those that share a category of heads and a category of tails with it."""
         heads, tails = self._categories_by_relation(HEAD), self._categories_by_relation(TAIL)
         return {
             relation: tuple(

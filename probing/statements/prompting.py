@@ -89,7 +89,6 @@ def shared_few_shot(relation: Relation, template: int, shots: int, seed: int) ->
 
 
 def _behind(relation: Relation, template: int, question: Question, others: Sequence[Item]) -> Question:
-    """Return the question behind other items with their answers."""
     prefix = "".join(f"{_demonstration(relation, relation.templates[template], other)}, " for other in others)
     return Question(
         question.item,
@@ -100,7 +99,6 @@ def _behind(relation: Relation, template: int, question: Question, others: Seque
 
 
 def _demonstration(relation: Relation, template: str, item: Item) -> str:
-    """Return the item's sentence with its answer, without the final period."""
     return right_answer(relation, item).join(prompt(template, item.subject).pieces).removesuffix(".")
 
 
