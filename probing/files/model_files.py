@@ -218,10 +218,7 @@ def clean_folder(files: ModelFiles, listing: Listing, config: Mapping[str, Any])
     Libraries read whatever lies in a model's folder (adapters, further tokenizers, templates); here they find only what
     would have been downloaded from a hub.
     """
-    with TemporaryDirectory(prefix="clozeboard-model-") as name:
-        folder = Path(name)
-        for file in loaded_files(listing):
-            (folder / file).symlink_to(files.path(file))
+    with folder_of({file: files.path(file) for file in loaded_files(listing)}) as folder:
         _replace(folder / CONFIG, config)
         if TOKENIZER_CONFIG in listing.files:
             _replace(folder / TOKENIZER_CONFIG, listing.read_json(TOKENIZER_CONFIG))
@@ -234,21 +231,20 @@ def clean_folder(files: ModelFiles, listing: Listing, config: Mapping[str, Any])
 def tokenizer_alone(name: str) -> Iterator[Path]:
     """Yield a folder that holds nothing but the tokenizer of a folder, or of a model of the hub."""
     listing = folder_listing(tokenizer_folder(name), name)
-    with TemporaryDirectory(prefix="clozeboard-model-") as scratch:
-        folder = Path(scratch)
-        for file in TOKENIZER_FILES.intersection(files_to_load(listing.files)):
-            (folder / file).symlink_to(listing.path(file))
+    files = TOKENIZER_FILES.intersection(files_to_load(listing.files))
+    with folder_of({file: listing.path(file) for file in files}) as folder:
         if TOKENIZER_CONFIG in listing.files:
             _replace(folder / TOKENIZER_CONFIG, listing.read_json(TOKENIZER_CONFIG))
         yield folder
 
 
 @contextmanager
-def folder_of_one(path: Path) -> Iterator[Path]:
-    """Yield a folder that holds nothing but a link to this file, under its name."""
-    with TemporaryDirectory(prefix="clozeboard-model-") as name:
-        folder = Path(name)
-        (folder / path.name).symlink_to(path)
+def folder_of(files: Mapping[str, Path]) -> Iterator[Path]:
+    """Yield a folder that holds nothing but links to these files, by their names in it."""
+    with TemporaryDirectory(prefix="clozeboard-model-") as temporary:
+        folder = Path(temporary)
+        for name, path in files.items():
+            (folder / name).symlink_to(path)
         yield folder
 
 

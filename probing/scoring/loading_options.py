@@ -20,7 +20,7 @@ from probing.extras import READING_GGUF, extra_package
 from probing.files.description import Description, describe
 from probing.files.gguf_cache import GgufCache, key_of
 from probing.files.listing import Listing
-from probing.files.model_files import HUB_GGUF, ModelFiles, clean_folder, folder_of_one, locate
+from probing.files.model_files import HUB_GGUF, ModelFiles, clean_folder, folder_of, locate
 from probing.files.text_parts import probed_kind
 from probing.files.weights import Quantisation, quantised_to, require_library
 from probing.kinds import Kind
@@ -190,14 +190,14 @@ class CheckedSource:
         if self.kept:
             return nullcontext(self.kept)
         if self.listing is None or self.description is None:
-            return folder_of_one(self.files.path(self.files.gguf))
+            return folder_of({self.files.gguf: self.files.path(self.files.gguf)})
         return clean_folder(self.files, self.listing, self.description.config)
 
     def arguments(self, folder: Path) -> dict[str, Any]:
         """Return the arguments with which the loaders of transformers read these files and nothing else."""
         arguments: dict[str, Any] = {"pretrained_model_name_or_path": folder, "local_files_only": True}
         if self.files.gguf and not self.kept:
-            return arguments | {"gguf_file": self.files.path(self.files.gguf).name}
+            return arguments | {"gguf_file": self.files.gguf}
         return arguments | {"trust_remote_code": False}
 
     @property
