@@ -70,26 +70,26 @@ def _chosen_answers(outcomes: pd.DataFrame, votes: int) -> dict[str, pd.DataFram
     }
 
 
-def adaptive_calibration_error(correct: Floats, confidence: Floats, bins: int = BINS) -> float:
+def adaptive_calibration_error(correct: Floats, confidence: Floats) -> float:
     """Return the mean distance of accuracy and confidence over bins that are cut at quantiles of the confidence.
 
     Every bin that has items counts alike (Nixon et al. 2019). Unlike the bins of `confidence.calibration_curve`, whose
     items count alike, quantiles may lie between two values, and equal values may leave bins empty.
     """
-    cuts = np.percentile(confidence, np.linspace(0, 100, bins + 1))
+    cuts = np.percentile(confidence, np.linspace(0, 100, BINS + 1))
     places = np.searchsorted(cuts[1:-1], confidence)
-    sizes = np.bincount(places, minlength=bins)
-    sums = np.bincount(places, np.asarray(correct, float) - confidence, bins)
+    sizes = np.bincount(places, minlength=BINS)
+    sums = np.bincount(places, np.asarray(correct, float) - confidence, BINS)
     return float(np.abs(sums[sizes > 0] / sizes[sizes > 0]).mean())
 
 
-def estimate_scores(rows: pd.DataFrame, votes: int = VOTES) -> pd.DataFrame:
+def estimate_scores(rows: pd.DataFrame) -> pd.DataFrame:
     """Return tidy scores of each estimate: its adaptive calibration error, its Brier score and its answers' accuracy.
 
     The Brier score is the mean squared difference of the confidence from 1 where the answer is right, else from 0.
     """
     scores = []
-    for name, table in confidence_estimates(rows, votes).groupby("estimate", sort=False):
+    for name, table in confidence_estimates(rows).groupby("estimate", sort=False):
         correct, confidence = table["correct"].to_numpy(float), table["confidence"].to_numpy(float)
         values = {
             ACE: adaptive_calibration_error(correct, confidence),
