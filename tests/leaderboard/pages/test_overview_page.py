@@ -116,6 +116,18 @@ def test_what_is_reached_without_a_model_and_by_people_stands_in_the_head_of_a_c
     assert '<line class="chance" x1="20.00%" x2="20.00%"' in html, "the bar has a tick there"
 
 
+def test_what_stands_in_place_of_a_figure_has_no_bar(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.6, make.model("org/a"))
+    other = make.benchmark("other")
+    make.finished(other, 0.6, make.model("org/b"))
+    both = make.model("org/c")
+    make.finished(other, 0.5, both)
+    make.printed(tiny, [{"value": 0.3, "metric": "another"}], both)
+    shown = {row["model"]: row["tiny"] for row in rows(client, "/?sort=-tiny")}
+    assert shown == {"org/a": "0.600", "org/b": "", "org/c": "other"}
+    assert page(client, "/?sort=-tiny").count('class="bar') == 1
+
+
 def test_figures_about_other_items_are_marked_and_come_last(client: Client, tiny: Benchmark) -> None:
     elsewhere = make.benchmark(version="published", current=False)
     make.published(elsewhere, 0.9)
