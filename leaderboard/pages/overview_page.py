@@ -32,6 +32,7 @@ from leaderboard.models.printed import PUBLISHED
 from leaderboard.pages.benchmark_page import benchmark_view, benchmarks_view
 from leaderboard.pages.overview_table import (
     column_names,
+    has_answers,
     heads,
     leading_columns,
     lines,
@@ -251,6 +252,7 @@ def _table(request: HttpRequest, rows: Sequence[Row], columns: Sequence[Column],
         "rows": ordered(rows, request, names, keys=keys),
         "page": page,
         "lines": lines(list(page), here, main),
+        "offers_comparison": any(map(has_answers, rows)),
         "leading": leading_columns(bool(main)),
         "facts": {name: FACTS[name] for name in ON_FRONT_PAGE},
         "columns": heads(here),

@@ -107,14 +107,25 @@ def lines(rows: Sequence[Row], columns: Sequence[Column], main: Column | None) -
             **row,
             "weights": row["key"][1],
             "href": model_address(row["hub_id"]),
+            "has_answers": has_answers(row),
             "cells": cells_of(row),
             "variants": [
-                {**other, "href": model_address(other["hub_id"]), "words": _variant(other, columns, main)}
+                {
+                    **other,
+                    "href": model_address(other["hub_id"]),
+                    "has_answers": has_answers(other),
+                    "words": _variant(other, columns, main),
+                }
                 for other in row.get("others", ())
             ],
         }
         for row in rows
     ]
+
+
+def has_answers(row: Row) -> bool:
+    """Tell whether a model has runs on these benchmarks, whose answers can be compared."""
+    return any(figure.provenance != PUBLISHED for figure in row["figures"].values())
 
 
 def _origins(rows: Sequence[Row], columns: Sequence[Column]) -> dict[int, str]:

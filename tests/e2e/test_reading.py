@@ -203,7 +203,7 @@ def test_charts_keep_their_colours_where_a_system_sets_those_of_the_text(
 
 def test_the_button_that_compares_is_next_to_the_tick_and_in_the_window(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
-    page.goto("/?topic=all&tests=1")
+    page.goto("/?topic=all")
     assert page.get_by_role("button", name="Compare ticked", exact=True).count() == 0, "no row is ticked"
     page.get_by_role("checkbox", name="Compare random/gpt2-tiny").press("Space")
     expect(page.locator("#compare [role=status]")).to_have_text("1 model ticked. Tick another to compare them.")
@@ -219,7 +219,7 @@ def test_the_button_that_compares_is_next_to_the_tick_and_in_the_window(page: Pa
 def test_models_are_ticked_and_compared_without_javascript(browser: Browser, deployment: Deployment) -> None:
     with browser.new_context(base_url=deployment.url, java_script_enabled=False) as context:
         page = context.new_page()
-        page.goto("/?topic=all&tests=1")
+        page.goto("/?topic=all")
         for name in ("random/gpt2-tiny", "random/bert-tiny"):
             page.get_by_role("checkbox", name=f"Compare {name}").check()
         button = page.get_by_role("button", name="Compare ticked models")
@@ -229,7 +229,7 @@ def test_models_are_ticked_and_compared_without_javascript(browser: Browser, dep
         expect(page.get_by_role("link", name="gpt2-tiny").first).to_be_visible()
 
 
-@pytest.mark.parametrize("query", ["tests=1", "topic=all&tests=1"])
+@pytest.mark.parametrize("query", ["topic=precision", "topic=all"])
 def test_no_ticked_row_lies_under_the_bar_that_compares(page: Page, query: str) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto(f"/?{query}")

@@ -128,6 +128,15 @@ def test_what_stands_in_place_of_a_figure_has_no_bar(client: Client, tiny: Bench
     assert page(client, "/?sort=-tiny").count('class="bar') == 1
 
 
+def test_only_models_with_answers_can_be_ticked(client: Client, tiny: Benchmark) -> None:
+    make.published(tiny, 0.9, make.model("org/a", commit="", source=Model.Source.PUBLISHED))
+    assert 'name="m"' not in page(client)
+    assert 'id="compare"' not in page(client)
+    make.finished(tiny, 0.4, make.model("org/b"))
+    assert re.findall(r'name="m"\s+value="([^"]+)"', page(client)) == ["org/b"]
+    assert 'id="compare"' in page(client)
+
+
 def test_figures_about_other_items_are_marked_and_come_last(client: Client, tiny: Benchmark) -> None:
     elsewhere = make.benchmark(version="published", current=False)
     make.published(elsewhere, 0.9)
