@@ -94,7 +94,7 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
         "tabs": _tabs(query, columns, topic),
         "question": TOPICS.get(topic, ""),
         "parts": parts if any(column.part != OVERALL_SLICE for column in of_topic) else [],
-        "facets": [(name, title, choices, chosen.get(name, "")) for name, (title, choices) in FACETS.items()],
+        "facets": _facets(every_row, chosen),
         "search": search,
         "is_narrowed": bool(chosen or search),
         "everything": link(query, page=None, search=None, **dict.fromkeys(FACETS)),
@@ -224,6 +224,24 @@ def _passes(row: Row, chosen: Mapping[str, str], search: str) -> bool:
     )
 
 
+def _facets(rows: Sequence[Row], chosen: Mapping[str, str]) -> list[Row]:
+    """Return the filters with the choices that any of the rows passes, and those that are chosen.
+
+    A filter with fewer than two of them is left out.
+    """
+    facets = []
+    for name, (title, choices) in FACETS.items():
+        value = chosen.get(name, "")
+        useful = {one: words for one, words in choices.items() if one == value or _pass_any(rows, name, one)}
+        if len(useful) > 1 or value:
+            facets.append({"name": name, "title": title, "choices": useful, "chosen": value})
+    return facets
+
+
+def _pass_any(rows: Sequence[Row], name: str, value: str) -> bool:
+    return any(_passes(row, {name: value}, "") for row in rows)
+
+
 def _provenances(row: Row) -> set[str]:
     """Return whether a model has figures that were measured here, and whether it has published ones."""
     of_figures = {(PUBLISHED, MEASURED)[figure.is_measured] for figure in row["figures"].values()}
@@ -253,6 +271,9 @@ def _table(request: HttpRequest, rows: Sequence[Row], columns: Sequence[Column],
         "page": page,
         "lines": lines(list(page), here, main),
         "offers_comparison": any(map(has_answers, rows)),
+        "sources": set().union(*map(_provenances, rows)),
+        "has_references": any(column.references for column in here),
+        "has_others": any(row["apart"] for row in rows),
         "leading": leading_columns(bool(main)),
         "facts": {name: FACTS[name] for name in ON_FRONT_PAGE},
         "columns": heads(here),

@@ -102,6 +102,7 @@ def curve(scores: Sequence[SizedScore], chance: float | None) -> dict[str, Any]:
         ],
         "values": [{"y": _down(axes, value), "text": f"{value:g}"} for value in _round_values(axes.values)],
         "chance": None if chance is None else _down(axes, chance),
+        "sources": {"measured" if score.is_measured else "published" for score in scores},
         "summary": _summary(scores, best, chance),
     }
 

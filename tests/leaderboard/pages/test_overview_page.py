@@ -137,6 +137,23 @@ def test_only_models_with_answers_can_be_ticked(client: Client, tiny: Benchmark)
     assert 'id="compare"' in page(client)
 
 
+def test_legends_and_filters_are_about_what_is_there(client: Client, tiny: Benchmark) -> None:
+    make.published(tiny, 0.9, make.model("org/a", commit="", source=Model.Source.PUBLISHED))
+    html = page(client)
+    assert "measured here</span>" not in html
+    assert html.count('<span class="published">published</span>') == 2, "below the table and below the curve"
+    assert "chance: what guessing reaches" not in html
+    assert 'id="facet-' not in html.replace('id="facet-search"', ""), "no filter narrows a single model"
+    make.baseline(tiny, 0.2)
+    make.finished(tiny, 0.4, make.model("org/b", kind="masked"))
+    html = page(client)
+    assert html.count('<span class="measured">measured here</span>') == 2
+    assert "chance: what guessing reaches" in html
+    assert re.findall(r'id="facet-(\w+)"', html) == ["search", "kind", "provenance"]
+    assert "encoder-decoder" not in html
+    assert 'value="encoder-decoder" selected' in " ".join(page(client, "/?kind=encoder-decoder").split())
+
+
 def test_figures_about_other_items_are_marked_and_come_last(client: Client, tiny: Benchmark) -> None:
     elsewhere = make.benchmark(version="published", current=False)
     make.published(elsewhere, 0.9)
@@ -253,7 +270,7 @@ def test_facets_and_the_search_narrow_the_models(client: Client, tiny: Benchmark
     make.finished(tiny, 0.2, make.model("org/limit", parameters=10**8))
     assert "org/limit" in models(client, "/?size=1b"), "a range begins with its lower end"
     assert models(client, "/?kind=masked") == ["org/large"]
-    assert "encoder-decoder (reads both sides, writes)" in client.get("/").content.decode()
+    assert "masked (both sides)" in client.get("/").content.decode()
     assert models(client, "/?search=+SMALL+") == ["org/small"]
     assert models(client, "/?provenance=measured") == ["org/small", "org/large", "org/limit"]
     assert len(rows(client, "/?provenance=published")) == 2, "one of them has a measured figure as well"
