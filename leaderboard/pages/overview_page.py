@@ -82,7 +82,8 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
     table = _table(request, rows, of_topic, main)
     if file := download(request, {"overview": (table["names"], table["rows"])}):
         return file
-    details = f"{labels.number_of(len(rows), 'model')} on {labels.number_of(len(of_topic), 'benchmark')}"
+    numbers = [(len(table["rows"]), "model"), (len(table["columns"]), "benchmark")]
+    details = " on ".join(labels.number_of(*number) for number in numbers)
     reference = page_reference(request, "overview", "What language models know: figures by benchmark", details)
     if rows and (file := reference_file(request, reference)):
         return file

@@ -51,7 +51,13 @@ def test_a_model_has_one_row_with_its_figure_on_each_benchmark(client: Client, t
 
 def test_its_reference_counts_models_and_benchmarks(client: Client, tiny: Benchmark) -> None:
     make.finished(tiny, 0.5)
-    assert client.get("/").context["reference"].details == "1 model on 1 benchmark"
+    make.published(make.benchmark("other"), 0.9, make.model("org/m-7b"))
+    make.published(tiny, 0.9, make.model("org/m-7b-Instruct"))
+    variant = make.model("org/m-7b-Chat")
+    make.published(tiny, 0.8, variant)
+    make.printed(make.benchmark("third"), [{"value": 0.3, "metric": "another"}], make.model("org/apart"))
+    assert client.get("/").context["reference"].details == "4 models on 2 benchmarks", "those that the table shows"
+    assert "4 models" in page(client), "with the variants that are folded"
     assert len(re.findall(r'href="[^"]*format=csv', page(client))) == 1, "in the menu “Use this” alone"
 
 
