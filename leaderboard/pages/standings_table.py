@@ -116,7 +116,7 @@ def models_table(
         "count_title": pages.count_title,
         "has_sources": len({row["run"].provenance for row in passing}) > 1,
         "chance": chance,
-        "scale": (f"0 to 1, chance {chance:.2f}" if chance is not None else "0 to 1") if has_bars else "",
+        "scale": (f"0 to 1, chance {spelled.figure(chance)}" if chance is not None else "0 to 1") if has_bars else "",
         "facets": facet_choices(everything, filters, figures),
         "narrowed": bool(filters.search or filters.chosen),
         "empty": nothing_passes(filters),
@@ -279,11 +279,10 @@ def _heading(row: Row, filters: LeaderboardFilter) -> str:
 
 
 def averaging(benchmark: Benchmark, rows: Sequence[Row], offered: Sequence[Slice]) -> str:
-    """Return what the figures of the first group are: "the mean of 20 fact types, 1,381 of 2,362 sentences"."""
-    first = next((row for row in rows if row["main"] and row["main"].n), None)
-    if first is None:
+    """Return what the figures are: "the mean of up to 23 fact types, 1,381 to 2,362 sentences"."""
+    numbers = [row["main"].n for row in rows if row["main"] and row["main"].n]
+    if not numbers:
         return ""
-    numbers = [row["main"].n for row in rows if row["place"] == first["place"] and row["main"]]
     nouns = pages_of(benchmark).count_title.lower() or benchmark.nouns
     least, most = (spelled.items(end(numbers)) for end in (min, max))
     counted = f"{least if least == most else f'{least} to {most}'} {nouns}"
@@ -291,7 +290,8 @@ def averaging(benchmark: Benchmark, rows: Sequence[Row], offered: Sequence[Slice
         return f"the {'share' if benchmark.correctness.column else 'mean'} of {counted}"
     for dimension in ("fact_type", "relation"):
         if groups := sum(part.dimension == dimension for part in offered):
-            return f"the mean of {labels.number_of(groups, labels.dimension(dimension).lower())}, {counted}"
+            of_all = labels.number_of(groups, labels.dimension(dimension).lower())
+            return f"the mean of {'' if least == most else 'up to '}{of_all}, {counted}"
     return f"a mean over relations, {counted}"
 
 

@@ -94,12 +94,12 @@ BASELINES: Mapping[str, tuple[str, str]] = {
 def baselines_in_words(benchmark: Benchmark, stated: Mapping[str, float]) -> str:
     """Say what is reached without a model, with the probe's note on its baselines; nothing without any.
 
-    `stated`: the figures of the baselines by their names.
+    `stated`: the figures of the baselines by their names. Of several that reach the same, the first one is named.
     """
     note = pages_of(benchmark).baseline_note
-    words = [
-        f"{title} {does} ({spelled.figure(stated[name])})"
-        for name, (title, does) in BASELINES.items()
-        if name in stated
-    ]
-    return f"Reached without a model: {'; '.join(words)}. {note}".strip() if words else ""
+    words: dict[str, str] = {}
+    for name, (title, does) in BASELINES.items():
+        if name in stated:
+            words.setdefault(spelled.figure(stated[name]), f"{title} {does}")
+    said = "; ".join(f"{text} ({figure})" for figure, text in words.items())
+    return f"Reached without a model: {said}. {note}".strip() if words else ""

@@ -44,10 +44,19 @@ def test_baselines_are_said_below_the_table_and_chance_is_a_tick(client: Client,
     make.baseline(tiny, 0.2, "majority_answer")
     make.finished(tiny, 0.5, make.model("org/a"))
     page = " ".join(client.get(TINY).content.decode().split())
-    assert "bar 0 to 1, chance 0.10" in page
+    assert "bar 0 to 1, chance 0.100" in page
     assert "Reached without a model: Chance takes every option to be as likely as the next (0.100); Majority" in page
     assert "most often in the relation (0.200)." in page
+    make.baseline(tiny, 0.2, "most_frequent_answer")
+    assert "Most frequent answer" not in client.get(TINY).content.decode(), "which reaches no more"
     assert [row["model"] for row in csv_rows(client, TINY)] == ["org/a"]
+
+
+def test_the_denominator_is_that_of_all_rows(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.5)
+    few = make.finished(tiny, 0.5, settings={"limit": 4})
+    few.scores.filter(dimension="overall").update(n=40)
+    assert "Accuracy is the share of 40 to 100 questions." in client.get(TINY).content.decode()
 
 
 def test_ranks_are_explained_only_where_there_are_any(client: Client, tiny: Benchmark) -> None:
