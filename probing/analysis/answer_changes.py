@@ -71,7 +71,7 @@ class AnswerChanges(NamedTuple):
 
         `first`, `second`: what the two results are called. `overall`: the row of `paired_tests.compare` for all items.
         """
-        sentences = [f"{second} lost {overall[LOST]:,} that {first} has, and gained {overall[GAINED]:,}."]
+        sentences = [f"{second} lost {overall[LOST]:,} facts that {first} has, and gained {overall[GAINED]:,}."]
         if self.answers:
             share = self.changed / self.answers
             sentences.append(f"{100 * share:.1f} % of the answers changed ({self.changed:,} of {self.answers:,}).")

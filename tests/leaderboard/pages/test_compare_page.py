@@ -279,7 +279,7 @@ def test_two_runs_have_their_changed_answers_and_the_divergence_of_their_options
     page = client.get(address([site.first, site.second]))
     lost, answers, divergence = page.context["changes"]
     overall = csv_rows(client, address([site.first, site.second]), "differences")[0]
-    assert lost == f"second lost {overall['lost']} that first has, and gained {overall['gained']}."
+    assert lost == f"second lost {overall['lost']} facts that first has, and gained {overall['gained']}."
     first, second = (
         make.stored_rows(run).set_index(["relation", "template", "index"]) for run in (site.first, site.second)
     )
