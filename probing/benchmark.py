@@ -346,9 +346,7 @@ def _refuse_bad_numbers(limit: int | None, sample: int | None) -> None:
 def _selection_note(limit: int | None, sample: int | None, seed: int) -> str:
     """Say in a sentence which items are asked where not all of them are."""
     if sample is None:
-        fault = (
-            "This is no fair sample, as files may be sorted by answer. Use --sample instead of --limit for a fair one."
-        )
+        fault = "This is no fair sample, as files may be sorted by answer; the setting “sample” draws a fair one."
         return f"At most {limit:,} items of each relation were asked, the first in its file. {fault}"
     how = f"drawn at random with seed {seed}" if seed else "spread evenly over its file"
     return f"A sample of at most {sample:,} items of each relation was asked, {how}."

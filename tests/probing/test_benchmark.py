@@ -101,7 +101,7 @@ def test_a_note_says_which_items_were_asked_and_that_a_limit_is_no_fair_sample(b
     (note,) = benchmark.select(limit=1).notes
     assert "At most 1 items of each relation were asked, the first in its file" in note
     assert "no fair sample" in note
-    assert "Use --sample instead of --limit for a fair one." in note
+    assert "the setting “sample” draws a fair one." in note
     assert benchmark.select(sample=1).notes == (
         "A sample of at most 1 items of each relation was asked, spread evenly over its file.",
     )
