@@ -68,7 +68,8 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     for shown in of_probe.values():
         files = {**files, **shown.get("files", {})}
     key = f"benchmark-{slugify(benchmark.name.replace(':', ' '))}"
-    details = f"{labels.number_of(len(runs), 'run')}; benchmark version {benchmark.version[:12]}"
+    rows = labels.number_of(len(runs), "run") if runs else "published figures"
+    details = f"{rows}; benchmark version {benchmark.version[:12]}"
     reference = page_reference(request, key, f"Standings on {benchmark.title}", details)
     if file := download(request, files) or reference_file(request, reference):
         return file

@@ -59,6 +59,13 @@ def test_the_denominator_is_that_of_all_rows(client: Client, tiny: Benchmark) ->
     assert "Accuracy is the share of 40 to 100 questions." in client.get(TINY).content.decode()
 
 
+def test_its_reference_counts_runs_where_there_are_any(client: Client, tiny: Benchmark) -> None:
+    make.published(tiny)
+    assert client.get(TINY).context["reference"].details.startswith("published figures; benchmark version")
+    make.finished(tiny)
+    assert client.get(TINY).context["reference"].details.startswith("1 run; benchmark version")
+
+
 def test_ranks_are_explained_only_where_there_are_any(client: Client, tiny: Benchmark) -> None:
     words = "means between 2nd and 5th"
     make.published(tiny)
