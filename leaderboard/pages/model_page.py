@@ -302,7 +302,8 @@ def _profile_note(rows: Sequence[Row], parameters: int | None) -> str:
         return "Its size is not known, so it is not compared with models of similar size."
     if not any(row["band"] for row in rows):
         return "No other model of similar size has figures on these benchmarks yet."
-    return "The grey bands are the ranges of models with half to twice as many parameters. The ticks are chance."
+    note = "The grey bands are the ranges of models with half to twice as many parameters."
+    return f"{note} The ticks are chance." if any(row["chance"] is not None for row in rows) else note
 
 
 def _profile_summary(rows: Sequence[Row]) -> str:

@@ -99,6 +99,14 @@ def test_chance_is_that_of_the_benchmark(client: Client, small: Benchmark) -> No
     assert float(row["chance"]) == small.baselines["chance"]
 
 
+def test_the_ticks_of_the_profile_are_explained_where_there_are_any(client: Client, small: Benchmark) -> None:
+    make.finished(small, 0.5, make.model("org/a"))
+    make.finished(small, 0.4, make.model("org/b"))
+    assert client.get("/models/org/a/").context["profile_note"].endswith("The ticks are chance.")
+    Benchmark.objects.filter(pk=small.pk).update(baselines={})
+    assert client.get("/models/org/a/").context["profile_note"].endswith("as many parameters.")
+
+
 def test_the_figure_is_a_measured_one_with_the_usual_settings(client: Client, small: Benchmark) -> None:
     model = make.model("org/name")
     usual = make.finished(small, 0.5, model)
@@ -225,7 +233,7 @@ def test_figures_about_other_samples_say_what_differs(client: Client, small: Ben
 
 def test_a_model_with_published_figures_only_says_so(client: Client, site: Site) -> None:
     page = page_of(client, site.published.model.hub_id)
-    assert "Nothing was measured here. All figures below were published by others." in page
+    assert "Nothing was measured here. All figures below come from others." in page
     assert "Submit this model" in page
 
 
