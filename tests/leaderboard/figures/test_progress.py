@@ -340,12 +340,11 @@ def test_a_worker_of_redis_that_has_a_run_is_one_worker(rq_worker: Worker) -> No
 def test_a_provisional_figure_counts_wordings_once_and_relations_as_the_probe_does(tiny: Benchmark) -> None:
     geography = make.benchmark("places", probe="cloze")
     run, averaged = (make.run(make.model(), on, Run.State.SCORING) for on in (tiny, geography))
-    for number, (relation, template, items, accuracy) in enumerate(
-        [("P30", 0, 10, 0.2), ("P30", 1, 10, 0.4), ("P36", 0, 30, 0.7), ("P19", 0, 50, None)]
-    ):
+    parts = [("P30", 0, 10, 0.2), ("P30", 1, 10, 0.4), ("P36", 0, 30, 0.7), ("P19", 0, 50, None)]
+    for relation, template, items, accuracy in parts:
         for of in (run, averaged):
             part = {"relation": relation, "template": template, "items": items, "accuracy": accuracy}
-            RunPart.objects.create(run=of, done=accuracy is not None, digest=str(number), **part)
+            RunPart.objects.create(run=of, done=accuracy is not None, **part)
     over_items, over_relations = progress.provisional(run), progress.provisional(averaged)
     assert over_items is not None and over_relations is not None
     assert over_items["score"].value == pytest.approx((10 * 0.3 + 30 * 0.7) / 40)
