@@ -21,7 +21,7 @@ from leaderboard.probes.wording import (
 )
 from leaderboard.tables import Row
 from probing.analysis.intervals import figure_interval
-from probing.analysis.wording_sensitivity import FLIPS, RANGE
+from probing.analysis.wording_sensitivity import FLIPS, RANGE, VARIANCE_SHARES
 from probing.arrays import Floats
 from probing.benchmark import Item, Relation
 from probing.kinds import KINDS
@@ -29,6 +29,12 @@ from probing.probes.choices import slotted
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 SURPRISES = ("subject", "relation", "answer", "prediction", "margin")
+DEPENDS_ON = {
+    "relation": "the relation",
+    "item": "the question",
+    "template": "the wording",
+    "item_template": "the question in a particular wording",
+}
 
 
 def surprises(run: Run) -> list[Row]:
@@ -74,7 +80,12 @@ def wording_in_words(scores: Iterable[Score]) -> str:
     lead = f"{100 * overall[FLIPS]:.0f} % of the questions get another answer when the sentence is worded differently"
     if RANGE in overall:
         lead += f"; the best wording is right {100 * overall[RANGE]:.1f} points more often than the worst"
-    return f"{lead}."
+    shares = [
+        f"{100 * overall[metric]:.0f} % with {DEPENDS_ON[name]}"
+        for name, metric in VARIANCE_SHARES.items()
+        if metric in overall
+    ]
+    return f"{lead}. Right and wrong answers vary {', '.join(shares)}." if shares else f"{lead}."
 
 
 # Right answers by the place of the blank, which stand beside the figure and in its breakdown.

@@ -1,18 +1,20 @@
 """Template sensitivity: how much the outcome of an item depends on its wording."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 
 from probing.analysis.accuracy import SCORE_COLUMNS, proportion, tidy
 from probing.analysis.breakdowns import ALL, OVERALL, count_items, members
-from probing.analysis.option_scores import space_dimension, space_names
+from probing.analysis.option_scores import by_space, space_dimension, space_names
 from probing.arrays import Floats
 
 RANGE, FLIPS = "template_range", "template_flips"
 LOWEST, HIGHEST = "template_lowest", "template_highest"
-TEMPLATE_METRICS = (RANGE, LOWEST, HIGHEST, FLIPS)
+COMPONENTS = ("relation", "item", "template", "item_template")
+VARIANCE_SHARES = {name: f"variance_share_{name}" for name in COMPONENTS}
+TEMPLATE_METRICS = (RANGE, LOWEST, HIGHEST, FLIPS, *VARIANCE_SHARES.values())
 WORDING_COLUMNS = ["relation", "template", "accuracy", "items"]
 EVEN = 1e-9  # sums of weights that differ by less are equal
 # The columns of rows that `wordings` reads; rows of cultures also need those that name their answer space.
@@ -25,7 +27,8 @@ def template_scores(rows: pd.DataFrame, dimensions: Iterable[str] = ()) -> pd.Da
     `template_range`: accuracy of the best template minus that of the worst, overall (if all items were asked with each
     of them) and in each relation. `template_lowest`, `template_highest`: accuracy of the worst and of the best template
     overall, in each relation, and in each group of the dimensions. `template_flips`: the share of items that got
-    different predictions, with Wilson's interval.
+    different predictions, with Wilson's interval. `variance_share_*`: the shares of the components of variance,
+    overall.
     """
     is_repeated = rows.groupby(["relation", "index"])["template"].transform("size") > 1
     repeated_rows = rows.loc[is_repeated, list(OUTCOME_COLUMNS)]
@@ -37,6 +40,7 @@ def template_scores(rows: pd.DataFrame, dimensions: Iterable[str] = ()) -> pd.Da
         _ranges(rows, dimension),
         *(_ends(rows, name) for name in dict.fromkeys((OVERALL, "relation", *dimensions))),
         *(proportion(repeated_rows, FLIPS, _flips(repeated_rows), name) for name in (OVERALL, dimension)),
+        _variance_shares(rows),
     ]
     return pd.concat([table for table in tables if len(table)], ignore_index=True)
 
@@ -61,6 +65,60 @@ def wordings(rows: pd.DataFrame) -> pd.DataFrame:
     sensitivity = wide.assign(range=wide.max(axis=1) - wide.min(axis=1), flips=flips)
     sensitivity.insert(0, "items", items)
     return sensitivity.sort_values("range", ascending=False, kind="stable").reset_index()
+
+
+def variance_components(rows: pd.DataFrame) -> dict[str, float]:
+    """Return the variance of each of `COMPONENTS`, which may come out negative where it is close to zero.
+
+    The component of relations is left out where there is one relation only. Nothing is returned where no relation has
+    several items and several templates.
+    """
+    tables = list(_crossed_outcomes(rows))
+    if not tables:
+        return {}
+    item_squares, template_squares, residual_squares = map(sum, zip(*map(_squares, tables), strict=True))
+    n, k = (np.array(sizes, dtype=float) for sizes in zip(*(table.shape for table in tables), strict=True))
+    if not ((n > 1) & (k > 1)).any():
+        return {}
+    residual = residual_squares / ((n - 1) * (k - 1)).sum()
+    item = (item_squares - (n - 1).sum() * residual) / (k * (n - 1)).sum()
+    template = (template_squares - (k - 1).sum() * residual) / (n * (k - 1)).sum()
+    within = {"item": float(item), "template": float(template), "item_template": float(residual)}
+    if len(tables) == 1:
+        return within
+    errors = item / n + template / k + residual / (n * k)
+    means = np.array([outcomes.mean() for outcomes in tables])
+    return {"relation": _between(means, n * k, errors), **within}
+
+
+def variance_shares(components: Mapping[str, float]) -> dict[str, float]:
+    """Return the components as shares of their sum, negative ones as 0; nothing where no outcome varies."""
+    positive = {name: max(value, 0.0) for name, value in components.items()}
+    total = sum(positive.values())
+    return {name: value / total for name, value in positive.items()} if total else {}
+
+
+def _crossed_outcomes(rows: pd.DataFrame) -> Iterator[Floats]:
+    """Yield the outcomes of each relation, shape (items, templates), if each item was asked with each template."""
+    for _, part in by_space(rows):
+        outcomes = part.pivot(index="index", columns="template", values="correct").to_numpy(dtype=float)
+        if not np.isnan(outcomes).any():
+            yield outcomes
+
+
+def _squares(outcomes: Floats) -> tuple[float, float, float]:
+    """Return the sums of squares of items, templates and residuals within one relation."""
+    n, k = outcomes.shape
+    mean, items, templates = outcomes.mean(), outcomes.mean(axis=1), outcomes.mean(axis=0)
+    residuals = outcomes - items[:, None] - templates[None, :] + mean
+    return k * ((items - mean) ** 2).sum(), n * ((templates - mean) ** 2).sum(), (residuals**2).sum()
+
+
+def _between(means: Floats, weights: Floats, errors: Floats) -> float:
+    """Return the variance of relations, given their means, numbers of rows, and the error variance of each mean."""
+    squares = weights @ (means - weights @ means / weights.sum()) ** 2
+    coefficients = weights * (1 - weights / weights.sum())
+    return float((squares - coefficients @ errors) / coefficients.sum())
 
 
 def _flips(rows: pd.DataFrame) -> pd.Series:
@@ -117,3 +175,10 @@ def _ends(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
         "n": np.tile(items.sum(axis=1).round(9)[alike], 2),
     }
     return pd.DataFrame(scores).reindex(columns=SCORE_COLUMNS)
+
+
+def _variance_shares(rows: pd.DataFrame) -> pd.DataFrame:
+    shares = variance_shares(variance_components(rows))
+    items = float(count_items(rows))
+    names = VARIANCE_SHARES.items()
+    return tidy((name, OVERALL, ALL, shares[of], items, np.nan, np.nan) for of, name in names if of in shares)
