@@ -175,7 +175,7 @@ def _figure(column: Column, figure: Figure, origin: str, best: Collection[int]) 
         "href": figure_url(figure),
         "kind": kind,
         "is_best": is_best,
-        "spoken": ", ".join(["published"] * (not figure.is_measured) + ["best"] * is_best),
+        "spoken": ", ".join([PROVENANCES[figure.provenance].lower()] * (not figure.is_measured) + ["best"] * is_best),
     }
 
 

@@ -176,6 +176,11 @@ def test_a_cell_links_to_its_run_and_tells_interval_items_source_and_settings(cl
     assert re.match(r"95 % interval 0\.\d+ to 0\.\d+ · 100 questions · measured here, first wording only", link)
 
 
+def test_a_figure_from_elsewhere_is_read_out_as_such(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, provenance=Run.Provenance.ELSEWHERE)
+    assert '<span class="visually-hidden">measured elsewhere</span>' in page(client)
+
+
 def test_figures_that_cannot_be_told_from_the_highest_are_bold_and_said_to_be(client: Client, tiny: Benchmark) -> None:
     make.finished(tiny, 0.4, make.model("org/a"))
     assert "among the best" not in page(client), "there is nothing to be better than"
