@@ -14,6 +14,7 @@ from leaderboard.figures.comparisons import (
     compared,
     disagreements,
     find_runs,
+    neighbours,
     read_answers,
     ready_pairs,
     shared_benchmarks,
@@ -69,14 +70,16 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
         return render(request, "parts/run_offers.html", {"models": models_named(request.GET.get("m", ""))})
     names = [text for text in [*request.GET.getlist("m"), *request.GET.getlist("model")] if text]
     slug = request.GET.get("benchmark", "")
-    if len(names) < 2:
+    if not names:
         return _form(request, names, {"pairs": ready_pairs()})
     try:
         runs = find_runs(names, slug)
     except ProbingError as error:
         published = Benchmark.objects.filter(printed__model__hub_id__in=names).order_by("title").distinct()
         lists = dict.fromkeys((benchmark.title, benchmark.get_absolute_url()) for benchmark in published)
-        return _form(request, names, {"error": error, "published": lists}, status=400)
+        return _form(request, names, {"error": error, "published": lists}, status=400 if len(names) > 1 else 200)
+    if len(runs) == 1:
+        return _form(request, names, {"pairs": neighbours(runs[0]) or ready_pairs()})
     offered = pairs_of(runs)
     pair = chosen_pair(request.GET, offered)
     try:

@@ -203,6 +203,24 @@ def test_without_a_choice_there_are_ready_pairs(client: Client, site: Site) -> N
     assert f'href="?m={first.pk}&amp;m={second.pk}"' in page
 
 
+def test_one_model_is_offered_beside_what_says_most_about_it(client: Client, tiny: Benchmark) -> None:
+    own, *others = (
+        make.finished(tiny, 0.5, make.model(name, parameters=7 * 10**9), artefact="runs/1")
+        for name in ("org/m-7b", "org/other-7b", "org/third-7b")
+    )
+    pairs = client.get("/compare/?model=org/m-7b").context["pairs"]
+    assert pairs == [("of the same size", own, others[-1])]
+
+
+def test_a_model_with_published_figures_alone_is_led_to_their_list(client: Client, tiny: Benchmark) -> None:
+    make.published(tiny, 0.5, make.model("org/printed", source=Model.Source.PUBLISHED))
+    response = client.get("/compare/?model=org/printed")
+    text = " ".join(response.content.decode().split())
+    assert response.status_code == 200
+    assert "There is no finished run of &#x27;org/printed&#x27; whose answers are stored here." in text
+    assert '<a href="/benchmarks/tiny/#section-published">' in text
+
+
 def test_ready_pairs_say_why_they_are_worth_comparing(db: None) -> None:
     on = make.benchmark()
     local = {"source": Model.Source.LOCAL, "weights_file": "a.gguf", "quantisation": "Q4_1"}
