@@ -82,9 +82,9 @@ def topic_order(benchmark: Benchmark) -> int:
 # Titles and what they do, by the names under which benchmarks have their figures.
 BASELINES: Mapping[str, tuple[str, str]] = {
     CHANCE: ("Chance", "takes every option to be as likely as the next"),
-    MAJORITY: ("Majority answer", "always gives the answer that is right most often in the relation"),
+    MAJORITY: ("Commonest answer", "always gives the answer that is right most often in the relation"),
     MOST_FREQUENT: (
-        "Most frequent answer",
+        "Commonest answer of all relations",
         "gives the option that is the right answer most often in the whole benchmark",
     ),
     RARER: ("Rarer answer", "always gives the answer that is rarer in a corpus of texts"),

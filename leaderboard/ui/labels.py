@@ -92,6 +92,8 @@ CULTURES = {"Arab": "the Arab world", "Asia": "Asia", "South America": "South Am
 LANGUAGES = {"zh": "Chinese"}  # that Django knows by their scripts only
 METRICS = {
     "accuracy_sem": "Standard error over wordings",
+    "majority_answer": "Commonest answer",
+    "most_frequent_answer": "Commonest answer of all relations",
 }
 # The headings of docs/methods/ that explain columns, by the columns' names, as addresses below /methods/.
 METHODS_HEADINGS = {

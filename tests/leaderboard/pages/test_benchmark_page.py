@@ -45,10 +45,10 @@ def test_baselines_are_said_below_the_table_and_chance_is_a_tick(client: Client,
     make.finished(tiny, 0.5, make.model("org/a"))
     page = " ".join(client.get(TINY).content.decode().split())
     assert "bar 0 to 1, chance 0.100" in page
-    assert "Reached without a model: Chance takes every option to be as likely as the next (0.100); Majority" in page
+    assert "Reached without a model: Chance takes every option to be as likely as the next (0.100); Commonest" in page
     assert "most often in the relation (0.200)." in page
     make.baseline(tiny, 0.2, "most_frequent_answer")
-    assert "Most frequent answer" not in client.get(TINY).content.decode(), "which reaches no more"
+    assert "Commonest answer of all relations" not in client.get(TINY).content.decode(), "which reaches no more"
     assert [row["model"] for row in csv_rows(client, TINY)] == ["org/a"]
 
 
