@@ -38,7 +38,7 @@ def published_table(
     """Return the published figures of a part with the columns of their CSV, sorted and paged as a request asks.
 
     Rows with the same source and settings stand together. Those of a pair have the figures of its two cultures beside
-    them, and all have those of the chosen `slices` in the main metric. Nothing where there are none. Two queries.
+    them, and all have those of the chosen `slices` in the main metric. Nothing where there are none.
     """
     rows = _published_rows(benchmark, part, pair, slices)
     if not rows:

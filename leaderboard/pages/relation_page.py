@@ -1,6 +1,6 @@
 """/benchmarks/<slug>/relations/<relation>/: what a relation asks, and models on it; the table of all relations."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -60,13 +60,14 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
         "one_word": not pages.offers_options,
     }
     rows = sorted([_score_row(score) for score in scores], key=itemgetter("group"))
-    if wants_file(request) or sorting(request.GET)[0]:
-        rows = ordered(_with_runs(rows, benchmark), request, COLUMNS, within="group")
+    usual = [score for score in scores if score.value is not None and not score.settings]
+    is_whole = wants_file(request) or bool(sorting(request.GET)[0])
+    page = page_of(rows, request)
+    runs = _read_runs(benchmark, [*(row["score"] for row in (rows if is_whole else page)), *usual[:CHARTED]])
+    if is_whole:
+        rows = ordered(_with_runs(rows, runs), request, COLUMNS, within="group")
         page = page_of(rows, request)
-        shown = list(page)
-    else:
-        page = page_of(rows, request)
-        shown = _with_runs(list(page), benchmark)
+    shown = list(page) if is_whole else _with_runs(list(page), runs)
     files: Files = {"models": (COLUMNS, shown if request.GET.get("page") else rows)}
     if published:
         files = {**files, "published": (published["columns"], published["file"])}
@@ -78,7 +79,7 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
     context |= {
         "published": published,
         **_models_context(page, shown),
-        "charts": {chart.name: chart for chart in models_charts(benchmark, title, scores, chance_of(benchmark, part))},
+        "charts": {chart.name: chart for chart in models_charts(title, usual, runs, chance_of(benchmark, part))},
         **what_is_cited(request, reference),
     }
     return render(request, "relation.html", context)
@@ -110,10 +111,15 @@ def _score_row(score: Any) -> dict[str, Any]:
     }
 
 
-def _with_runs(rows: Sequence[dict[str, Any]], benchmark: Benchmark) -> list[dict[str, Any]]:
-    """Return rows with what they say of their runs, but for those whose run is no longer there. Two queries."""
-    runs = {run.pk: run for run in runs_on(benchmark, pk__in=[row["score"].run for row in rows])}
+def _read_runs(benchmark: Benchmark, scores: Sequence[Any]) -> dict[int, Run]:
+    """Return the runs of scores by their numbers, as far as they are still there. Two queries."""
+    runs = {run.pk: run for run in runs_on(benchmark, pk__in={score.run for score in scores})}
     read_records(runs.values())
+    return runs
+
+
+def _with_runs(rows: Sequence[dict[str, Any]], runs: Mapping[int, Run]) -> list[dict[str, Any]]:
+    """Return rows with what they say of their runs, but for those whose run is no longer there."""
     return [row | _run_values(runs[row["score"].run]) for row in rows if row["score"].run in runs]
 
 
@@ -133,10 +139,8 @@ def _models_context(page: Page[dict[str, Any]], rows: Sequence[dict[str, Any]]) 
     }
 
 
-def models_charts(benchmark: Benchmark, title: str, scores: Sequence[Any], chance: float | None) -> list[Chart]:
+def models_charts(title: str, usual: Sequence[Any], runs: Mapping[int, Run], chance: float | None) -> list[Chart]:
     """Return the chart of the best runs with the usual settings; none where two points would not make a picture."""
-    usual = [score for score in scores if score.value is not None and not score.settings]
-    runs = {run.pk: run for run in runs_on(benchmark, pk__in=[score.run for score in usual[:CHARTED]])}
     charted = {runs[score.run].name: score for score in usual[:CHARTED] if score.run in runs}
     points = score_points(charted.items(), lambda name: run_url(charted[name].run))
     if len(points) < 2:
