@@ -224,6 +224,7 @@ TEMPLATES = [
     },
 ]
 LANGUAGE_CODE = "en"
+USE_I18N = False  # there are no translations, and every number of a page would ask for its reader's language
 TIME_ZONE = "UTC"
 USE_TZ = True
 # HTTPS: the web server learns from the proxy it trusts whether a request came by HTTPS (docs/operating.md), so Django
