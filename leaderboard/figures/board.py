@@ -112,15 +112,19 @@ def _measured(runs: RunQuerySet, scores: QuerySet[Score], columns: Sequence[str]
 
 
 def _printed(figures: QuerySet[Printed], columns: Sequence[str]) -> pd.DataFrame:
-    """Return the printed figures, which have no interval."""
-    of_row = ("row", "model", "source", "benchmark", "settings", "model__parameters", "model__stored_dtype")
+    """Return the printed figures, which have no interval. JSON is read once per text, as many figures share it."""
+    of_row = ("row", "model", "source_text", "benchmark", "settings_text", "model__parameters", "model__stored_dtype")
     of_figure = ("part", "metric", "dimension", "value", "error", "n", "pk")
-    stored = list(figures.order_by("row", "pk").values_list(*of_row, *of_figure))
+    texts = {"source_text": Cast("source", TextField()), "settings_text": Cast("settings", TextField())}
+    stored = list(figures.annotate(**texts).order_by("row", "pk").values_list(*of_row, *of_figure))
     usual = Benchmark.objects.in_bulk({benchmark for _, _, _, benchmark, *_ in stored})
+    read = lru_cache(json.loads)
+    cited = lru_cache(lambda source: citation(read(source)))
+    changed = lru_cache(lambda benchmark, settings: usual[benchmark].differences(read(settings)))
     rows = []
     for row, model, source, benchmark, settings, parameters, dtype, *figure in stored:
-        group = settings_group(usual[benchmark].differences(settings), settings, parameters, dtype)
-        rows.append((-row, model, citation(source), benchmark, tuple(map(tuple, group)), *figure))
+        group = settings_group(changed(benchmark, settings), read(settings), parameters, dtype)
+        rows.append((-row, model, cited(source), benchmark, tuple(map(tuple, group)), *figure))
     names = ["run", "model", "citation", "benchmark", "settings", "group", *of_figure[1:]]
     absent = dict.fromkeys(name for name in columns if name not in names)
     return pd.DataFrame(rows, columns=names, dtype=object).assign(provenance=PUBLISHED, **absent)
