@@ -1,22 +1,20 @@
 """The figures of finished runs and of papers in one table, which front page, standings, profiles and API read.
 
 A row is a score, with what lists say of its run and its model, or a printed figure, whose `run` is the number of its
-row below zero. The table is kept in Django's cache until the data change. Columns have Python's own values, so that a
-figure that is missing is None.
+row below zero. Each process keeps the table until the data change, and nobody may change it. Columns have Python's own
+values, so that a figure that is missing is None.
 
 `settings` are what sets a run apart from the usual ones: pairs of a setting and its choice in words. `error` is the
 standard error over wordings, where it is known.
 """
 
-import hashlib
 import json
 from collections import namedtuple
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import pandas as pd
-from django.core.cache import cache
 from django.db import connection
 from django.db.models import OuterRef, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import Cast, Concat
@@ -53,26 +51,17 @@ def board(
 
     Of a training that was measured at several steps, only the last one is included. `columns`: of the scores.
     """
-    question = sorted(set(benchmarks)), sorted(set(metrics)), sorted(set(dimensions)), columns
-    key = hashlib.sha256(repr(question).encode()).hexdigest()
-    return kept(f"board-{key}", lambda: _read(*question))
-
-
-def kept(key: str, read: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-    """Return a table from the cache, read again after a change of the data.
-
-    The version is read before the rows, so that no table is older than its version. Inside a transaction, which sees
-    rows that no other reader sees yet, nothing is kept.
-    """
+    chosen: Sequence[Collection[Any]] = (benchmarks, metrics, dimensions)
+    question: Any = [*(tuple(sorted(set(names))) for names in chosen), tuple(columns)]
+    # The version is read before the rows, so that no table is older than its version. Inside a transaction, which sees
+    # rows that no other reader sees yet, nothing is kept.
     version = "" if connection.in_atomic_block else data_version()
-    if not version:
-        return read()
-    stored: tuple[str, pd.DataFrame] | None = cache.get(key)
-    if stored and stored[0] == version:
-        return stored[1]
-    table = read()
-    cache.set(key, (version, table), timeout=None)
-    return table
+    return _kept(version, *question) if version else _read(*question)
+
+
+@lru_cache(maxsize=16)
+def _kept(version: str, *question: Any) -> pd.DataFrame:
+    return _read(*question)
 
 
 def _read(
@@ -94,7 +83,7 @@ def _read(
     measured = _measured(runs, scores.filter(run__in=runs, metric__in=metrics), columns)
     figures = pd.concat([measured, _printed(printed.filter(metric__in=metrics), columns)], ignore_index=True)
     figures["is_measured"] = figures["provenance"] == Run.Provenance.MEASURED.value
-    return figures.merge(_models(), on="model").drop(columns="model")
+    return figures.merge(listed_models(), on="model").drop(columns="model")
 
 
 def _measured(runs: RunQuerySet, scores: QuerySet[Score], columns: Sequence[str]) -> pd.DataFrame:
@@ -130,7 +119,7 @@ def _printed(figures: QuerySet[Printed], columns: Sequence[str]) -> pd.DataFrame
     return pd.DataFrame(rows, columns=names, dtype=object).assign(provenance=PUBLISHED, **absent)
 
 
-def _models() -> pd.DataFrame:
+def listed_models() -> pd.DataFrame:
     """Return what lists say of each model, with the class of its size."""
     models = Model.objects.values_list("pk", *MODEL, *WEIGHTS)
     rows = [(*values[: -len(WEIGHTS)], weights_in_words(*values[-len(WEIGHTS) :])) for values in models]
@@ -181,11 +170,6 @@ def rows_of(table: pd.DataFrame) -> list[Any]:
 def _row_type(columns: tuple[str, ...]) -> Any:
     """Return the type of a row; pandas makes a new one for each table, which takes as long as a hundred rows."""
     return namedtuple("Figure", columns)
-
-
-def usual(table: pd.DataFrame, ignored: Collection[str] = ()) -> pd.DataFrame:
-    """Return the figures of runs with the usual settings, but for those of these names."""
-    return table[table["settings"].map(lambda changed: all(name in ignored for name, _ in changed)).astype(bool)]
 
 
 def filtered(table: pd.DataFrame, search: str = "", chosen: Mapping[str, str] | None = None) -> pd.DataFrame:

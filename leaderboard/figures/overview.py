@@ -14,12 +14,11 @@ from typing import Any
 import pandas as pd
 from django.db.models import Q
 
-from leaderboard.figures.board import FACTS, WEIGHTS, board, rows_of, usual, with_value
+from leaderboard.figures.board import FACTS, board, listed_models, rows_of, with_value
 from leaderboard.figures.runs import ANY_VERSION, OPEN
 from leaderboard.figures.scores import MAIN_DIMENSIONS, PARTS, Slice, baselines_of, main_part, parts_among
 from leaderboard.figures.verdicts import level_with
-from leaderboard.models import Benchmark, Model, Printed, Run
-from leaderboard.models.model import weights_in_words
+from leaderboard.models import Benchmark, Printed, Run
 from leaderboard.models.printed import PUBLISHED
 from probing.analysis.accuracy import CHANCE, MAJORITY
 
@@ -32,6 +31,8 @@ HUMAN = "Human"  # as sources name what annotators reach
 Key = tuple[str, str]  # a model's id, and what sets its weights apart from those of the hub
 Figure = Any  # a row of the board
 Row = dict[str, Any]
+Mention = tuple[Key, Any]  # a model with what lists say of it
+OpenRun = tuple[int, str]  # its number and its state
 
 
 def versions() -> dict[str, list[Benchmark]]:
@@ -71,6 +72,11 @@ def _slices(scores: pd.DataFrame) -> set[Slice]:
     return {Slice(*part) for part in scores[["dimension", "group"]].itertuples(index=False, name=None)}
 
 
+def key_of(row: Any) -> Key:
+    """Return what a figure, a run or a model of lists has in common with the others of its row."""
+    return row.hub_id, row.weights
+
+
 @dataclass(eq=False)
 class Column:
     """A benchmark as a column: what it is to show, and what `read` finds.
@@ -81,9 +87,9 @@ class Column:
 
     `version` is the one that the column is about, and `references` has what is reached there without a model or by
     people.
-    `published`: the published figures of models whose figure was measured. `waiting`: models with an open run and no
-    figure. `apart`: those whose published figures cannot stand in the column, as they are in other metrics, about other
-    settings, or about another group of items.
+    `published`: the published figures of models whose figure was measured. `others`: what lists say of models without
+    a figure. `waiting`: the newest open runs of these, and their states; the rest have published figures that cannot
+    stand in the column, as they are in other metrics, about other settings, or about another group of items.
     """
 
     versions: Sequence[Benchmark]
@@ -96,8 +102,8 @@ class Column:
     figures: Mapping[Key, Figure] = field(default_factory=dict)
     references: Mapping[str, float] = field(default_factory=dict)
     published: Mapping[Key, Figure] = field(default_factory=dict)
-    waiting: Mapping[Key, Row] = field(default_factory=dict)
-    apart: Mapping[Key, Row] = field(default_factory=dict)
+    others: Mapping[Key, Any] = field(default_factory=dict)
+    waiting: Mapping[Key, OpenRun] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.version = self.versions[0]
@@ -106,7 +112,15 @@ class Column:
     @property
     def models(self) -> list[Key]:
         """All models that it has anything of."""
-        return [*self.figures, *self.waiting, *self.apart]
+        return [*self.figures, *self.others]
+
+    def is_apart(self, key: Key) -> bool:
+        """Tell whether all that a model has are published figures that cannot stand in the column."""
+        return key in self.others and key not in self.waiting
+
+    def may_show(self, figure: Figure) -> bool:
+        """Tell whether a figure is in one of the metrics, and of a run with the usual settings."""
+        return figure.metric in self.metrics and all(name in self.narrowed_by for name, _ in figure.settings)
 
     def is_about_other_items(self, figure: Figure) -> bool:
         """Tell whether a figure is about other items than the rest of the column."""
@@ -133,22 +147,18 @@ class Column:
 def read(columns: Sequence[Column], figures: pd.DataFrame) -> list[Column]:
     """Fill columns with figures, and return those that have one or wait for one. Four queries."""
     (printed, waiting), people = _mentions(), _people()
-    by_benchmark = dict(list(figures.groupby("benchmark")))
+    by_part: dict[tuple[int, str, str], list[Figure]] = {}
+    for figure in rows_of(figures):
+        by_part.setdefault((figure.benchmark, figure.dimension, figure.group), []).append(figure)
     for column in columns:
-        own = [row for version in column.versions for row in _comparable(column, by_benchmark.get(version.pk))]
-        _fill(column, own)
+        of_part = [figure for version in column.versions for figure in by_part.get((version.pk, *column.part), ())]
+        _fill(column, [figure for figure in of_part if column.may_show(figure)])
         column.references = _references(column, people)
-        column.waiting = _without_figure(waiting.get(column.slug, {}), column)
-        column.apart = _without_figure(printed.get(column.slug, {}), column, column.waiting)
+        of_runs = [(key, model, run) for (key, model), run in waiting.get(column.slug, ()) if key not in column.figures]
+        of_figures = [(key, model) for key, model in printed.get(column.slug, ()) if key not in column.figures]
+        column.others = {key: model for key, model, _ in of_runs} | dict(of_figures)
+        column.waiting = {key: run for key, _, run in of_runs}
     return [column for column in columns if column.models]
-
-
-def _comparable(column: Column, scores: pd.DataFrame | None) -> list[Figure]:
-    """Return those of the scores on a benchmark that are about a column's part, with the usual settings."""
-    if scores is None:
-        return []
-    is_of_part = (scores["dimension"] == column.part.dimension) & (scores["group"] == column.part.group)
-    return rows_of(usual(scores[is_of_part & scores["metric"].isin(column.metrics)], column.narrowed_by))
 
 
 def _fill(column: Column, figures: Sequence[Figure]) -> None:
@@ -183,36 +193,28 @@ def _one_each(column: Column, figures: Iterable[Figure]) -> dict[Key, Figure]:
 
     one_each: dict[Key, Figure] = {}
     for figure in figures:
-        key = (figure.hub_id, figure.weights)
+        key = key_of(figure)
         if key not in one_each or preference(figure) < preference(one_each[key]):
             one_each[key] = figure
     return one_each
 
 
-def _mentions() -> tuple[dict[str, dict[Key, Row]], dict[str, dict[Key, Row]]]:
-    """Map slugs to the models of which figures are printed there, and to those that have an open run there.
+def _mentions() -> tuple[dict[str, list[Mention]], dict[str, list[tuple[Mention, OpenRun]]]]:
+    """Map slugs to the models of which figures are printed there, and to those with open runs there, the oldest first.
 
-    Each of the latter comes with its newest run. Three queries, of which that of the models comes last, so that none
-    is missing which was added since.
+    Three queries, of which that of the models comes last, so that none is missing which was added since.
     """
     figures = Printed.objects.filter(benchmark__main=True, baseline=False).order_by("pk")
     runs = Run.objects.filter(state__in=OPEN, benchmark__main=True).order_by("pk")
     of_figures = list(figures.values_list("benchmark__slug", "model"))
     of_runs = list(runs.values_list("benchmark__slug", "model", "pk", "state"))
-    models: dict[int, tuple[Key, Row]] = {}
-    for pk, hub_id, quantised, adapter, file, source, *facts in Model.objects.values_list(
-        "pk", "hub_id", *WEIGHTS, *FACTS
-    ):
-        key = (hub_id, weights_in_words(quantised, adapter, file, source))
-        models[pk] = (key, dict(zip(FACTS, facts, strict=True)))
-    printed: dict[str, dict[Key, Row]] = {}
+    models = {model.model: (key_of(model), model) for model in rows_of(listed_models())}
+    printed: dict[str, list[Mention]] = {}
     for slug, model in of_figures:
-        key, row = models[model]
-        printed.setdefault(slug, {})[key] = row
-    waiting: dict[str, dict[Key, Row]] = {}
+        printed.setdefault(slug, []).append(models[model])
+    waiting: dict[str, list[tuple[Mention, OpenRun]]] = {}
     for slug, model, pk, state in of_runs:
-        key, row = models[model]
-        waiting.setdefault(slug, {})[key] = {"run": pk, "state": state, **row}
+        waiting.setdefault(slug, []).append((models[model], (pk, state)))
     return printed, waiting
 
 
@@ -221,10 +223,6 @@ def _people() -> dict[tuple[int, str, Slice], float]:
     figures = Printed.objects.filter(baseline=True, name=HUMAN)
     rows = figures.values_list("benchmark", "metric", "dimension", "part", "value")
     return {(benchmark, metric, Slice(*part)): value for benchmark, metric, *part, value in rows}
-
-
-def _without_figure(mentions: Mapping[Key, Row], column: Column, others: Collection[Key] = ()) -> dict[Key, Row]:
-    return {key: facts for key, facts in mentions.items() if key not in column.figures and key not in others}
 
 
 # The rows: a model with its figures by the slug of the benchmark.
@@ -239,20 +237,27 @@ def model_rows(columns: Sequence[Column]) -> list[Row]:
 
 
 def _row(key: Key, columns: Sequence[Column]) -> Row:
-    """Return a model's row; facts about the model come from runs measured here, if there are any."""
+    """Return a model's row; facts about the model come from runs measured here, if there are any.
+
+    `provenances`: whether it has figures that were measured here, and whether it has published ones.
+    """
     hub_id, weights = key
     figures = {column.slug: column.figures[key] for column in columns if key in column.figures}
     preferred = sorted(figures.values(), key=lambda figure: PREFERENCE.index(figure.provenance))
-    facts = [{name: getattr(figure, name) for name in FACTS} for figure in preferred]
-    facts += [own[key] for column in columns for own in (column.waiting, column.apart) if key in own]
+    apart = {column.slug for column in columns if column.is_apart(key)}
+    provenances = {MEASURED if figure.is_measured else PUBLISHED for figure in preferred}
+    if apart:
+        provenances.add(PUBLISHED)
+    facts = [*preferred, *(column.others[key] for column in columns if key in column.others)]
     return {
         "key": key,
         "hub_id": hub_id,
         "model": f"{hub_id} ({weights})" if weights else hub_id,
-        **{name: next((source[name] for source in facts if source[name]), facts[0][name]) for name in FACTS},
+        **{name: next(filter(None, (getattr(one, name) for one in facts)), getattr(facts[0], name)) for name in FACTS},
         "coverage": len(figures),
         "measured": sum(figure.is_measured for figure in preferred),
-        "apart": {column.slug for column in columns if key in column.apart},
+        "provenances": provenances,
+        "apart": apart,
         "figures": figures,
     }
 

@@ -1,6 +1,6 @@
 """/ : which models know what: the best one, a curve of scores against sizes, and a table of one topic or of all."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import nan
 from typing import Any
 from urllib.parse import urlencode
@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedi
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
 
-from leaderboard.figures.board import FACTS, ON_FRONT_PAGE, SIZES
+from leaderboard.figures.board import FACTS, ON_FRONT_PAGE, size_class
 from leaderboard.figures.filters import SIZE_TITLES
 from leaderboard.figures.overview import (
     MEASURED,
@@ -216,13 +216,13 @@ def _tabs(query: QueryDict, columns: Sequence[Column], topic: str) -> list[Row]:
 
 
 def _passes(row: Row, chosen: Mapping[str, str], search: str) -> bool:
-    low, high = SIZES.get(chosen.get("size", ""), (0, float("inf")))
-    return (
-        search.lower() in row["hub_id"].lower()
-        and chosen.get("kind") in (None, row["kind"])
-        and ("size" not in chosen or low <= (row["parameters"] or -1) < high)
-        and chosen.get("provenance") in (None, *_provenances(row))
-    )
+    choices = _choices(row)
+    return search.lower() in row["hub_id"].lower() and all(value in choices[name] for name, value in chosen.items())
+
+
+def _choices(row: Row) -> dict[str, Collection[str]]:
+    """Return the choices of each filter that a row passes."""
+    return {"kind": (row["kind"],), "size": (size_class(row["parameters"]),), "provenance": row["provenances"]}
 
 
 def _facets(rows: Sequence[Row], chosen: Mapping[str, str]) -> list[Row]:
@@ -230,23 +230,15 @@ def _facets(rows: Sequence[Row], chosen: Mapping[str, str]) -> list[Row]:
 
     A filter with fewer than two of them is left out.
     """
+    of_rows = [_choices(row) for row in rows]
     facets = []
     for name, (title, choices) in FACETS.items():
         value = chosen.get(name, "")
-        useful = {one: words for one, words in choices.items() if one == value or _pass_any(rows, name, one)}
+        passed = {value}.union(*(choices_of_row[name] for choices_of_row in of_rows))
+        useful = {one: words for one, words in choices.items() if one in passed}
         if len(useful) > 1 or value:
             facets.append({"name": name, "title": title, "choices": useful, "chosen": value})
     return facets
-
-
-def _pass_any(rows: Sequence[Row], name: str, value: str) -> bool:
-    return any(_passes(row, {name: value}, "") for row in rows)
-
-
-def _provenances(row: Row) -> set[str]:
-    """Return whether a model has figures that were measured here, and whether it has published ones."""
-    of_figures = {(PUBLISHED, MEASURED)[figure.is_measured] for figure in row["figures"].values()}
-    return of_figures | ({PUBLISHED} if row["apart"] else set())
 
 
 def _table(request: HttpRequest, rows: Sequence[Row], columns: Sequence[Column], main: Column | None) -> dict[str, Any]:
@@ -272,7 +264,7 @@ def _table(request: HttpRequest, rows: Sequence[Row], columns: Sequence[Column],
         "page": page,
         "lines": lines(list(page), here, main),
         "offers_comparison": any(map(has_answers, rows)),
-        "sources": set().union(*map(_provenances, rows)),
+        "sources": set().union(*(row["provenances"] for row in rows)),
         "has_references": any(column.references for column in here),
         "has_others": any(row["apart"] for row in rows),
         "leading": leading_columns(bool(main)),

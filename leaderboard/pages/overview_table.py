@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from django.urls import reverse
 
 from leaderboard.figures.board import FACTS, ON_FRONT_PAGE, figure_url
-from leaderboard.figures.overview import Column, Figure, Row
+from leaderboard.figures.overview import Column, Figure, Row, key_of
 from leaderboard.figures.progress import percent_done
 from leaderboard.figures.runs import ANY_VERSION
 from leaderboard.figures.scores import OVERALL_SLICE
@@ -92,7 +92,7 @@ def lines(rows: Sequence[Row], columns: Sequence[Column], main: Column | None) -
     """Return the rows of a page with their cells. Two queries, for sources and for the progress of open runs."""
     origins = _origins(rows, columns)
     waiting = (column.waiting.get(row["key"]) for row in rows for column in columns)
-    percents = percent_done([open_run["run"] for open_run in waiting if open_run])
+    percents = percent_done([run for run, _ in filter(None, waiting)])
     best = [column.best_of(row["key"] for row in rows) for column in columns]
     shown = list(zip(columns, best, heads(columns), strict=True))
 
@@ -147,16 +147,15 @@ def _cell(
     key = row["key"]
     if figure := row["figures"].get(column.slug):
         return _figure(column, figure, origins[figure.run], best)
-    if open_run := column.waiting.get(key):
-        percent = percents.get(open_run["run"])
-        text = f"{percent} %" if percent else "waiting"
-        note = f"{open_run['state']}, no result yet"
-        return {"text": text, "note": note, "href": run_url(open_run["run"]), "kind": "open"}
-    return {"text": "other", "kind": "published", **_apart(column)} if key in column.apart else {}
+    if key in column.waiting:
+        run, state = column.waiting[key]
+        text = f"{percents[run]} %" if percents.get(run) else "waiting"
+        return {"text": text, "note": f"{state}, no result yet", "href": run_url(run), "kind": "open"}
+    return {"text": "other", "kind": "published", **_apart(column)} if column.is_apart(key) else {}
 
 
 def _figure(column: Column, figure: Figure, origin: str, best: Collection[int]) -> Row:
-    published = column.published.get((figure.hub_id, figure.weights))
+    published = column.published.get(key_of(figure))
     kind, is_best = "measured" if figure.is_measured else "published", figure.run in best
     error = f"{figure.error:.3f}" if figure.error else ""
     facts = [

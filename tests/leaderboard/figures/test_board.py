@@ -6,7 +6,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
-from leaderboard.figures.board import board, ends, groups_of, rows_of, usual, with_value
+from leaderboard.figures.board import board, ends, groups_of, rows_of, with_value
 from leaderboard.figures.verdicts import are_level, level_with
 from leaderboard.models import Benchmark, Run
 from tests.leaderboard import factories as make
@@ -45,15 +45,6 @@ def test_some_groups_are_read_alone(tiny: Benchmark) -> None:
     make.score(run, 0.75, "relation", "P36")
     scores = groups_of([tiny.pk], ["accuracy"], ["relation"], ["P36"])
     assert [(row.group, row.value) for row in rows_of(scores)] == [("P36", 0.75)]
-
-
-def test_usual_figures_are_those_of_runs_that_nothing_sets_apart(tiny: Benchmark) -> None:
-    make.finished(tiny, 0.5)
-    make.finished(tiny, 0.6, settings={"language": "ar"})
-    scores = board([tiny.pk], ["accuracy"])
-    assert [row.value for row in rows_of(usual(scores))] == [0.5]
-    assert [row.value for row in rows_of(usual(scores, ["language"]))] == [0.5, 0.6]
-    assert rows_of(usual(board([], ["accuracy"]))) == []
 
 
 def test_a_figure_is_level_with_the_best_by_both_intervals_or_standard_errors(tiny: Benchmark) -> None:
