@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import nan
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote_plus
 
 from django.db.models import Max
 from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedirect, QueryDict
@@ -369,12 +369,12 @@ def _curve(column: Column, rows: Iterable[Row], query: QueryDict) -> dict[str, A
     A mark leads to the row of its model.
     """
     figures = column.comparable
-    address = link(query, topic=column.topic.lower(), search=None, page=None)
+    address = f"{link(query, topic=column.topic.lower(), search=None, page=None)}&search="
     scores = [
         SizedScore(
             row["hub_id"].rpartition("/")[2],
             *(figure.value, figure.low, figure.high, row["parameters"], figure.family, figure.is_measured),
-            f"{address}&{urlencode({'search': row['hub_id']})}#matrix",
+            f"{address}{quote_plus(row['hub_id'])}#matrix",
         )
         for row in rows
         if row["parameters"] and (figure := figures.get(row["key"]))

@@ -215,9 +215,11 @@ def labels_with_room(
         text = ends.get(score, score.label)
         sides = {side: _boxes(text, side, axes.place(score), areas) for side in SIDES}
         side = next((side for side, boxes in sides.items() if _has_room(boxes, marks, placed, areas)), "")
-        if side and len(labels) < MOST_LABELS:
+        if side:
             placed.append(sides[side])
             labels[score] = (text, side)
+        if len(labels) == MOST_LABELS:
+            break
     return labels
 
 
