@@ -247,16 +247,19 @@ def records(frame: pd.DataFrame) -> list[Row]:
 def compared(*numbers: int, part: Slice = OVERALL_SLICE) -> Comparison:
     """Return the comparison of runs by their numbers, on all items or on a pair of cultures in one language.
 
-    Overall, p is corrected for all pairs of the ranks of the first run, where another run has its rank among these.
-    Each row has the `verdict` on its run.
+    Overall, p is corrected for all pairs of the ranks of the first run, where another run has its rank among these;
+    which of the two is the first makes no difference. Each row has the `verdict` on its run.
     """
     comparison = compared_results(*stored_results(numbers), part=part)
     metric = Run.objects.select_related("benchmark").get(pk=numbers[0]).benchmark.main_metric
-    ranked = compared_with(numbers[0], metric, part)
+    first, *others = numbers
+    of_first = compared_with(first, metric, part)
+    # A rank names the runs that are behind it or level with it; one that is ahead names the first run in its turn.
+    together = {other for other in others if other in of_first or first in compared_with(other, metric, part)}
     further = dict(zip(RESULT_NAMES, numbers, strict=False))
     rows = [
-        {**row, "p_holm": min(1.0, row["p"] * ranked.undecided)}
-        if row["dimension"] == OVERALL_SLICE.dimension and further[row["result"]] in ranked
+        {**row, "p_holm": min(1.0, row["p"] * of_first.undecided)}
+        if row["dimension"] == OVERALL_SLICE.dimension and further[row["result"]] in together
         else row
         for row in comparison.differences
     ]

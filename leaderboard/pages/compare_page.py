@@ -208,6 +208,7 @@ def _tables(
     context: dict[str, Any] = {
         "sides": sides,
         "several": len(sides) > 2,
+        "is_corrected": any(row["p_holm"] != row["p"] for row in runs),
         "runs": runs,
         "measured_here": measured_here,
         "scale": _scale(side["figure"] for side in sides),

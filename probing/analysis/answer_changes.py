@@ -173,8 +173,11 @@ def difference_in_words(
     """
     difference, p = overall["difference"], overall["p_holm"]
     size = ahead.format(points=points(abs(difference)), more="less" if difference < 0 else "more")
+    against = f"than {than}" if than else ""
+    if difference == 0:
+        size, against = "has the same score", f"as {than}" if than else ""
     interval = f"({points(overall['low'])} to {points(overall['high'])})"
-    sentence = " ".join(filter(None, [name, size, than and f"than {than}", interval]))
+    sentence = " ".join(filter(None, [name, size, against, interval]))
     if verdict(difference, p) != ALIKE:
         return f"{sentence}, p {'< 0.0001' if p < 0.0001 else f'= {p:.2g}'}"
     if smallest is None:

@@ -12,11 +12,11 @@ from leaderboard.figures.comparisons import (
     read_answers,
     ready_pairs,
 )
-from leaderboard.models import Benchmark, Model, Run, Score
+from leaderboard.models import Benchmark, Model, Run, RunRank, Score
 from leaderboard.pages.compare_page import PATTERNS_OFFERED
 from leaderboard.pages.comparison_words import Side, verdict
 from leaderboard.probes.probe_pages import PREDICTION
-from leaderboard.ui import charts
+from leaderboard.ui import charts, spelled
 from leaderboard.ui.charts.basics import Point
 from probing.analysis.paired_tests import RESULT_NAMES, SmallestDifference
 from probing.analysis.verdicts import ALIKE, BETTER, WORSE
@@ -129,6 +129,19 @@ def test_the_runs_stand_in_a_table_with_their_differences_from_the_first(client:
             difference["p_holm"],
         )
         assert float(difference["p_holm"]) >= float(difference["p"])
+
+
+def test_the_corrected_p_of_two_ranked_runs_stands_in_the_table_whichever_comes_first(
+    client: Client, site: Site
+) -> None:
+    ranked = {"metric": "accuracy", "counted": 1, "undecided": 3}
+    RunRank.objects.create(run=site.first, best=1, worst=1, ahead_of=[site.second.pk], **ranked)
+    RunRank.objects.create(run=site.second, best=2, worst=2, **ranked)
+    for pair in ([site.first, site.second], [site.second, site.first]):
+        row = csv_rows(client, address(pair), "runs")[1]
+        assert float(row["p"]) < float(row["p_holm"]) == min(1, 3 * float(row["p"]))
+        page = client.get(address(pair)).content.decode()
+        assert f'data-label="p, Holm">{spelled.p_value(float(row["p_holm"]))}</td>' in page
 
 
 def test_another_run_can_be_made_the_first(client: Client, eight: list[Run]) -> None:
@@ -279,7 +292,7 @@ def sides(*values: float) -> list[Side]:
         ),
         (
             comparison(0, -0.05, 0.05, 1, smallest=0),
-            "B knows 0.0 points more than A ({minus}5.0 to 5.0): cannot be told apart, as both are right and wrong on "
+            "B has the same score as A ({minus}5.0 to 5.0): cannot be told apart, as both are right and wrong on "
             "the same items.",
         ),
     ],

@@ -84,7 +84,7 @@ def test_compare_prints_paired_differences(results: list[str], capsys: pytest.Ca
     capsys.readouterr()
     assert main(["compare", *results]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("B knows 0.0 points more (")
+    assert printed.startswith("B has the same score (")
     assert printed.splitlines()[0].endswith("): cannot be told apart, as both are right and wrong on the same items.")
     assert "\nB lost 0 facts that A has, and gained 0.\n0.0 % of the answers changed (0 of 6).\n" in printed
     assert re.search(r"KL divergence from A to B over the options: 0\.\d{4} nats, the mean over 6 answers\.\n", printed)
