@@ -321,7 +321,7 @@ def _answer(column: Column) -> dict[str, Any]:
     if not are_shares or len(figures) < LEAST_MODELS:
         return answer
     best, second = figures[:2]
-    fewer = 100 * (best.value - second.value)
+    ahead = 100 * (best.value - second.value)
     return {
         **answer,
         "best": best,
@@ -330,7 +330,7 @@ def _answer(column: Column) -> dict[str, Any]:
         "does": _in_words(column, best),
         "basis": _basis(column, best),
         "second_name": _name(second),
-        "fewer": f"{fewer:.1f} fewer" if fewer >= 0.05 else "as many",
+        "distance": f"is {ahead:.1f} points behind" if ahead >= 0.05 else "has the same score",
         "is_level": second.run in level_with(best, [second]),
     }
 

@@ -403,7 +403,7 @@ def test_the_answer_names_the_best_of_ten_models_with_its_unit_and_its_populatio
     sentence = answer(client)
     assert re.match(r"m-4 knows 90 % \(\d+ to \d+\) of these 100 facts; guessing 30 %\. ", sentence)
     assert "Best of the 10 models measured here on Tiny: share of 100 questions. " in sentence
-    assert "The next, m-9, has 45.0 fewer" in sentence
+    assert "The next, m-9, is 45.0 points behind" in sentence
     assert page(client).index("<figure") < page(client).index("<table")
 
 
@@ -423,7 +423,7 @@ def test_of_fewer_than_ten_models_none_is_named_and_the_table_leads(client: Clie
 def test_models_that_cannot_be_told_apart_are_said_to_be(client: Client, tiny: Benchmark) -> None:
     for number in range(10):
         make.finished(tiny, 0.6 - number / 1000, make.model(f"org/m-{number}"))
-    assert answer(client).endswith("The next, m-1, has 0.1 fewer, and the two cannot be told apart.")
+    assert answer(client).endswith("The next, m-1, is 0.1 points behind, and the two cannot be told apart.")
 
 
 def test_the_standard_error_of_a_paper_stands_behind_its_figure(client: Client, tiny: Benchmark) -> None:
