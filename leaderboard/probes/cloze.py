@@ -96,17 +96,18 @@ def averages(run: Run) -> list[Row]:
         name.replace("all", "major"): {key: scores for key, scores in types.items() if key in majors}
         for name, types in choices.items()
     }
+    asked = {name: [scores for scores in types.values() if "accuracy" in scores] for name, types in choices.items()}
     return [
         {"choice": name, "fact_types": len(types), "scores": mean_scores(types)}
-        for name, types in choices.items()
+        for name, types in asked.items()
         if types
     ]
 
 
-def mean_scores(types: ScoresByFactType) -> dict[str, Score]:
-    """Return the mean over fact types of each metric, with its intervals."""
-    metrics = dict.fromkeys(metric for scores in types.values() for metric in scores)
-    return {metric: _mean([scores[metric] for scores in types.values() if metric in scores]) for metric in metrics}
+def mean_scores(types: Sequence[dict[str, Score]]) -> dict[str, Score]:
+    """Return the mean of each metric that all these fact types have, with its intervals."""
+    metrics = [metric for metric in types[0] if all(metric in scores for scores in types)]
+    return {metric: _mean([scores[metric] for scores in types]) for metric in metrics}
 
 
 def _mean(scores: Sequence[Score]) -> Score:

@@ -243,9 +243,18 @@ CITIES, RIVERS = "city_country", "river_countries"
 
 def test_means_have_both_intervals_and_those_of_one_fact_type_only_the_first() -> None:
     types = {key: {"accuracy": Score(metric="accuracy", value=0.5, n=10)} for key in (CITIES, RIVERS)}
-    whole, alone = mean_scores(types)["accuracy"], mean_scores({CITIES: types[CITIES]})["accuracy"]
+    whole, alone = (mean_scores(of)["accuracy"] for of in (list(types.values()), [types[CITIES]]))
     assert whole.cluster_low < whole.low < 0.5 < whole.high < whole.cluster_high
     assert (alone.cluster_low, alone.cluster_high) == (None, None)
+
+
+def test_means_are_those_of_all_their_fact_types_or_are_left_out(client: Client, cities: Run) -> None:
+    row = csv_rows(client, cities.get_absolute_url(), "averages")[0]
+    cities.scores.filter(metric="accuracy", dimension="fact_type", group=RIVERS).delete()
+    cities.scores.filter(metric="in_top_1", dimension="fact_type", group=CITIES).delete()
+    without = csv_rows(client, cities.get_absolute_url(), "averages")[0]
+    assert int(without["fact_types"]) == int(row["fact_types"]) - 1
+    assert (row["in_top_1"] != "", without.get("in_top_1", "")) == (True, "")
 
 
 def test_encoders_and_models_that_write_are_ranked_apart_and_pages_say_why(
