@@ -32,7 +32,7 @@ from probing.analysis.perplexity_metrics import (
     sentence_ranks,
 )
 from probing.analysis.verdicts import SIGNIFICANT
-from probing.benchmark import TRUTH, TRUTH_VALUES
+from probing.benchmark import TRUTH_VALUES
 
 QUANTILES = 200  # number of quantiles that stand for a distribution in a chart
 PERCENTS = (5, 25, 50, 75, 95)
@@ -64,7 +64,6 @@ ITEM_COLUMNS = ItemColumns(
 )
 
 DISTRIBUTIONS = ("truth", "n", *(f"p{percent}" for percent in PERCENTS))
-BY_TRUTH = ("group", "perplexity_median", "perplexity_corpus")
 MODELS = ("model", "parameters", "repetitions", *POWERS, *EFFECTS, "provenance")
 RANKS = ("name", "result", "true", "false", "correlation", "correlation_true", "correlation_false")
 
@@ -85,7 +84,6 @@ def run_parts(run: Run, query: QueryDict, pair: PairInLanguage | None) -> Parts:
     tests = [f"p_value{test}" for test in TESTS if test and repetitions and f"p_value{test}" in repetitions[0]]
     tables = {
         "distributions": (DISTRIBUTIONS, rows),
-        "truth": (BY_TRUTH, [dict.fromkeys(BY_TRUTH) | row for row in by_group(run, TRUTH)]),
         "p-values": (("repetition", "p_value", "log10_p", *tests), repetitions),
     }
     drawn = [*_distributions_chart(rows), *_repetitions_chart(repetitions)]
@@ -94,7 +92,6 @@ def run_parts(run: Run, query: QueryDict, pair: PairInLanguage | None) -> Parts:
         tables,
         drawn,
         percents=[(f"p{percent}", f"{percent} %") for percent in PERCENTS],
-        by_truth=titled(BY_TRUTH[1:]),
         p_value=titled(["p_value"]),
         tests=titled(tests),
         tokenizer_note=TOKENIZER_NOTE,

@@ -120,7 +120,9 @@ def test_the_run_page_draws_distributions_and_p_values(client: Client, measured:
 def test_perplexities_stand_on_the_page_of_their_run_with_the_reason_why_nowhere_else(
     client: Client, measured: Run
 ) -> None:
-    assert TOKENIZER_NOTE in unescape(client.get(f"/runs/{measured.pk}/").content.decode())
+    page = unescape(client.get(f"/runs/{measured.pk}/").content.decode())
+    assert TOKENIZER_NOTE in page
+    assert page.count('data-column="perplexity_corpus"') == 1
     rows = csv_rows(client, f"/runs/{measured.pk}/", "truth")
     for row in rows:
         for metric in ("perplexity_median", "perplexity_corpus"):
