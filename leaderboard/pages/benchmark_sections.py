@@ -15,6 +15,7 @@ from leaderboard.models import Benchmark, Printed, PrintedRow, Run, Score
 from leaderboard.models.printed import printed_rows
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, settings_in_words, sides_and_gap
+from leaderboard.probes.culture.sides import GAP
 from leaderboard.probes.probe_pages import Parts
 from leaderboard.probes.wording import example_pieces, group_title, language_of, relation_name, tag_text
 from leaderboard.tables import filled, ordered, page_of, values_of
@@ -44,8 +45,9 @@ def published_table(
     if not rows:
         return {}
     label = pages_of(benchmark).metric_label
-    of_part = [(name, label(name)) for name in dict.fromkeys(name for row in rows for name in row["of_part"])]
+    metrics = dict.fromkeys(name for row in rows for name in row["of_part"])
     sides = [("first", pair.cultures[0]), ("second", pair.cultures[1])] if pair and len(pair.sides) > 1 else []
+    of_part = [(name, label(name)) for name in metrics if not (sides and name == GAP)]  # which has a column of its own
     of_slices = [(labels.group_column(*of), labels.sentence(group_title(*of, {}))) for of in slices]
     published = filled(rows, (name for name, _ in of_slices))
     scores = [*of_part, *sides, *((name, title) for name, title in of_slices if name in published)]
@@ -73,7 +75,7 @@ def _published_rows(
 ) -> list[Row]:
     """Return the printed rows with their figures of a part, and of a pair with those of both cultures, by source.
 
-    In the part of everything there is a row also if only figures of single groups were published.
+    Of a row of which only other groups were published, its model's page has the figures.
     """
     versions = filter(None, (benchmark, published_version(benchmark)))
     figures = Printed.objects.filter(benchmark__in=versions)
@@ -82,7 +84,7 @@ def _published_rows(
         figures = figures.filter(row__in=of_part.values("row"))
     printed = printed_rows(figures)
     rows = [_published_row(run, benchmark.main_metric, part, pair, slices) for run in printed]
-    shown = [row for row in rows if row["of_part"] or part == OVERALL_SLICE]
+    shown = [row for row in rows if row["of_part"] or any(row["scores"].values())]
     return sorted(shown, key=lambda row: (row["heading"], -row["first_value"], row["run"].model.hub_id))
 
 

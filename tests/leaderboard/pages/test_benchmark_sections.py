@@ -88,11 +88,19 @@ def test_they_stand_under_their_source_and_settings_which_rows_do_not_repeat(cli
 
 def test_what_a_publication_leaves_out_was_not_reported(client: Client) -> None:
     on = make.benchmark()
-    make.printed(on, [{"value": 0.5, "dimension": "relation", "part": "P30"}], printed_model("org/part"))
+    make.printed(on, [{"metric": "precision_at_5", "value": 0.5}], printed_model("org/other-metric"))
     make.published(on)
     head, *lines = Tables(client.get("/benchmarks/tiny/").content.decode()).found["published"]
-    (part,) = [line for line in lines if "org/part" in line]
-    assert part[head.index("accuracy")] == "not reported"
+    (other,) = [line for line in lines if "org/other-metric" in line]
+    assert other[head.index("accuracy")] == "not reported"
+
+
+def test_a_publication_of_other_groups_alone_has_no_row(client: Client) -> None:
+    on = make.benchmark()
+    make.printed(on, [{"value": 0.5, "dimension": "relation", "part": "P30"}], printed_model("org/part"))
+    make.published(on, of=printed_model("org/whole"))
+    assert names(client, "/benchmarks/tiny/", "published") == {"org/whole"}
+    assert names(client, "/benchmarks/tiny/relations/P30/", "published") == {"org/part", "org/whole"}
 
 
 def test_the_pages_of_a_relation_and_of_a_model_have_them_apart(client: Client, tiny: Benchmark) -> None:
