@@ -49,6 +49,7 @@ from leaderboard.ui import labels
 from leaderboard.ui.charts.curve import SizedScore, curve
 from leaderboard.ui.links import link, model_address
 from leaderboard.ui.table_files import wants_file
+from probing.analysis.accuracy import MAJORITY
 from probing.analysis.breakdowns import split_group
 from probing.analysis.culture_metrics import PAIR_IN_LANGUAGE
 from probing.kinds import KINDS
@@ -57,8 +58,6 @@ from probing.probes.probe import finding, reached_without
 
 EVERY_TOPIC = "all"
 LEAST_MODELS = 10  # measured ones, of which the best is named
-# What is reached without a model, by its name in a column's references.
-WITHOUT_MODEL = {"chance": "guessing", "commonest": "always the commonest answer"}
 # The filters, by the names of their parameters: what each is called, and the titles of its choices.
 FACETS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "kind": ("Type", {kind: facts.title for kind, facts in KINDS.items()}),
@@ -351,7 +350,9 @@ def _in_words(column: Column, figure: Figure) -> str:
 
 
 def _without_model(column: Column) -> dict[str, float]:
-    return {way: column.references[name] for name, way in WITHOUT_MODEL.items() if name in column.references}
+    commonest = labels.within(pages_of(column.version).metric_label(MAJORITY))
+    ways = {"chance": "guessing", "commonest": f"always the {commonest}"}
+    return {way: column.references[name] for name, way in ways.items() if name in column.references}
 
 
 def _basis(column: Column, figure: Figure) -> str:

@@ -209,6 +209,7 @@ def headline(
         "number_of_wordings": len(values),
         "chance": own[CHANCE].value if CHANCE in own and metric != CHANCE else None,
         "commonest": own[MAJORITY].value if MAJORITY in own and metric != MAJORITY else None,
+        "commonest_title": labels.within(pages.metric_label(MAJORITY)),
         "others": other_figures(own, metric),
         "confidence": confidence_in_words(own),
         "rank": "" if pair else _rank(run, metric),

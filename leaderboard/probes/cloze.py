@@ -29,6 +29,7 @@ from leaderboard.probes.wording import ONE_ANSWER, ONE_COUNTS
 from leaderboard.tables import ENDS, INTERVAL, Row, figures_of
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart, Point, kind_symbol, summary
+from probing.analysis.accuracy import MAJORITY
 from probing.analysis.breakdowns import CELL, split_group
 from probing.analysis.cloze_metrics import MAJOR
 from probing.analysis.intervals import cluster_interval, interval_of_shares
@@ -43,6 +44,7 @@ METRIC_LABELS = {
     "in_near_1": "Within 1 token",
     **{f"in_near_{k}": f"Within {k} tokens" for k in (5, 15)},
     "not_one_token": "Answer not one token",
+    MAJORITY: "Commonest answers",  # as many as count
     "accuracy_with_aliases": "Accuracy, other names count",
     "relative_accuracy_lm_pub_quiz": "Accuracy kept after training, multiple choice",
     "relative_accuracy_mask_predict": "Accuracy kept after training, filled blank",

@@ -47,7 +47,7 @@ INSTRUCTIONS = (
 
 
 # What counts as right, by the kind of the model.
-RANKED, WRITTEN = "an answer among the best words of the whole vocabulary", "an answer in the first tokens written"
+RANKED, WRITTEN = "an answer in the top {k} of the whole vocabulary", "an answer in the first {k} tokens written"
 WAYS: Mapping[str, str] = {"masked": RANKED, "causal": WRITTEN, "encoder-decoder": WRITTEN}
 
 
@@ -77,7 +77,7 @@ class Cloze(Probe):
 
     @classmethod
     def way(cls, kind: str, options: Mapping[str, Any]) -> str:
-        return "" if options.get("closed") else WAYS.get(kind, "")
+        return "" if options.get("closed") else WAYS.get(kind, "").format(k=options.get("k", cls.k))
 
     def __post_init__(self) -> None:
         if self.instruction not in get_args(Instruction):

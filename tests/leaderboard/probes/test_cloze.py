@@ -265,8 +265,8 @@ def test_encoders_and_models_that_write_are_ranked_apart_and_pages_say_why(
     assert {run.ranks.get(metric="accuracy").rank_range for run in (encoder, generator)} == {"1"}
     rows = client.get("/benchmarks/geography/").context["leaderboard"]["file"]
     headings = {row["standing"]["run"]: row["heading"] for row in rows}
-    assert headings == {encoder: f"Right: {RANKED}", generator: f"Right: {WRITTEN}"}
-    assert WRITTEN in client.get(generator.get_absolute_url()).content.decode()
+    assert headings == {encoder: f"Right: {RANKED.format(k=5)}", generator: f"Right: {WRITTEN.format(k=5)}"}
+    assert WRITTEN.format(k=5) in client.get(generator.get_absolute_url()).content.decode()
     assert client.get(encoder.get_absolute_url()).context["headline"]["rank"] == "", "one model alone has no rank"
 
 
