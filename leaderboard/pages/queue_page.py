@@ -98,8 +98,8 @@ def _figures(now: datetime) -> dict[str, Any]:
     return {
         "outcomes": outcomes,
         "success": f"{100 * (outcomes['success'] or 0):.0f} %",
-        "typical_wait": typical if waits["number"] else "",
-        "long_wait": long,
+        "typical_wait": typical if waits["number"] and typical != long else "",
+        "long_wait": (long if long.startswith("under") else f"at most {long}") if waits["number"] else "",
     }
 
 

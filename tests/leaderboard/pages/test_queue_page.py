@@ -157,6 +157,7 @@ def test_the_share_of_runs_with_a_result_is_shown(client: Client, db: None) -> N
     assert "75 % ended with a result (3 finished, 1 failed)." in page
     assert "waited" not in page, "none of them was started here"
     begun = make.run(make.model(), benchmark, Run.State.SCORING, started=timezone.now())
+    assert "Nine of ten waited under a minute for a worker." in " ".join(client.get("/queue/").content.decode().split())
     Run.objects.filter(pk=begun.pk).update(created=timezone.now() - timedelta(minutes=20))
     page = " ".join(client.get("/queue/").content.decode().split())
     assert "Nine of ten waited at most 20 min for a worker." in page
