@@ -34,6 +34,7 @@ NAMES = (
 # read to those who do not see where it stands, is the name of what stands above it.
 SCROLLED = '<div class="scroll" role="group" aria-label="{0}" tabindex="0"><table><caption>{0}</caption>'
 IN_CONTENTS = ("h2", "h3")
+GUIDES = "\n## Guides\n"  # the last section of the index, which leads to the documentation alone
 SUMMARY = 200  # characters of the first paragraph that search engines are told
 
 
@@ -56,6 +57,8 @@ def read_methods(name: str) -> dict[str, Any]:
     Headings, and paragraphs that begin with a bold term, get `ids`.
     """
     source = (settings.BASE_DIR / "docs" / "methods" / f"{name}.md").read_text(encoding="utf-8")
+    if not settings.DOCUMENTATION:
+        source = source.partition(GUIDES)[0]
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     markdown.add_render_rule("table_open", _table_open)
     markdown.add_render_rule("table_close", lambda *_: "</table></div>")
