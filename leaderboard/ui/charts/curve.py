@@ -209,12 +209,13 @@ def labels_with_room(
     ends = {members[-1]: name for name, members in lines_of_families(scores).items()}
     wanted = dict.fromkeys([*best[-1:], *ends, *reversed(best)])
     marks = np.array([axes.place(score) for score in scores]) * areas[:, np.newaxis]
+    intervals = _intervals(scores, axes)
     placed = axes.word_for_chance(areas)
     labels: dict[SizedScore, tuple[str, str]] = {}
     for score in wanted:
         text = ends.get(score, score.label)
         sides = {side: _boxes(text, side, axes.place(score), areas) for side in SIDES}
-        side = next((side for side, boxes in sides.items() if _has_room(boxes, marks, placed, areas)), "")
+        side = next((side for side, boxes in sides.items() if _has_room(boxes, marks, intervals, placed, areas)), "")
         if side:
             placed.append(sides[side])
             labels[score] = (text, side)
@@ -232,10 +233,28 @@ def _boxes(text: str, side: str, at: tuple[float, float], areas: NDArray[np.floa
     return left, left + width, bottom, bottom + LINE
 
 
-def _has_room(boxes: Boxes, marks: NDArray[np.float64], placed: Sequence[Boxes], areas: NDArray[np.float64]) -> bool:
-    """Tell whether a label is inside all areas, covers no placed one, and is farther from all marks than from its own.
+def _intervals(scores: Sequence[SizedScore], axes: Axes) -> NDArray[np.float64]:
+    """Return from where to where the lines of intervals run, in pixels: marks × 2; without a line, twice the mark."""
+    drawn = len(scores) <= MOST_INTERVALS
+    ends = [
+        (score.low, score.high)
+        if drawn and score.low is not None and score.high is not None
+        else (score.value, score.value)
+        for score in scores
+    ]
+    return HEIGHT * np.array([[axes.up(end) for end in pair] for pair in ends])
 
-    `marks`: areas × marks × 2, in pixels.
+
+def _has_room(
+    boxes: Boxes,
+    marks: NDArray[np.float64],
+    intervals: NDArray[np.float64],
+    placed: Sequence[Boxes],
+    areas: NDArray[np.float64],
+) -> bool:
+    """Tell whether a label is inside all areas, covers no placed one and no interval, and is nearest to its own mark.
+
+    `marks`: areas × marks × 2, in pixels. `intervals`: marks × 2, in pixels.
     """
     left, right, bottom, top = boxes
     width, height = areas.T
@@ -244,6 +263,9 @@ def _has_room(boxes: Boxes, marks: NDArray[np.float64], placed: Sequence[Boxes],
     if any(_overlap(boxes, other) for other in placed):
         return False
     x, y = marks[..., 0].T, marks[..., 1].T
+    lowest, highest = intervals.T[..., np.newaxis]
+    if np.any((left < x) & (x < right) & (bottom < highest) & (lowest < top)):
+        return False
     across = np.maximum(np.maximum(left - x, x - right), 0)
     along = np.maximum(np.maximum(bottom - y, y - top), 0)
     return bool(np.all(np.count_nonzero(np.hypot(across, along) < GAP + CLEAR, axis=0) == 1))

@@ -108,6 +108,19 @@ def test_of_many_unbeaten_models_the_best_are_named() -> None:
     assert {label["text"] for label in curve(models, None)["labels"]} == {model.label for model in models[2:]}
 
 
+def test_no_label_covers_the_line_of_an_interval() -> None:
+    scores = [score(name, value, size) for name, value, size in (("bert-tiny", 0.64, 18), ("gpt2-tiny", 0.6, 22))]
+    wide = [score._replace(low=score.value - 0.1, high=score.value + 0.1) for score in scores]
+    for width in WIDTHS:
+        shown = curve(wide, None)
+        for left, right, top, bottom in (box(label, width) for label in shown["labels"]):
+            for mark in shown["marks"]:
+                ends = mark["interval"]
+                is_beside = float(ends["low"]) <= top or bottom <= float(ends["high"])
+                assert is_beside or not left < at(mark, width)[0] < right
+    assert [label["text"] for label in curve(wide, None)["labels"]] == ["bert-tiny"]
+
+
 def test_a_mark_among_others_has_no_label() -> None:
     crowd = [score(f"crowd-{place}", 0.5 + place / 10000, 1000 + place) for place in range(20)]
     shown = curve([*crowd, score("alone", 0.1, 10)], None)
