@@ -29,7 +29,8 @@ def refusal(request: HttpRequest, status: int, code: str, message: str, next_ste
     if request.path.startswith(API):
         return problem(status, code, message, next_step)
     error = {"message": message, "next_step": next_step}
-    return render(request, "problem.html", {"error": error, "title": "Not possible"}, status=status)
+    title = "No longer here" if status == 410 else "Not possible"
+    return render(request, "problem.html", {"error": error, "title": title}, status=status)
 
 
 def with_retry_after(response: ResponseT, error: ProbingError | None) -> ResponseT:

@@ -82,7 +82,7 @@ def test_a_submission_that_waits_says_for_what(client: Client, small: Benchmark)
     assert client.get("/models/org/causal/").status_code == 404, "it has no public page before it is known to exist"
     assert 'name="cancel"' in html
     client.post(address(submission), {"cancel": "yes"})
-    assert "You have cancelled this submission." in page(client, submission)
+    assert "You have withdrawn this submission." in page(client, submission)
 
 
 def test_a_limit_is_said_where_a_run_is_tried_again(client: Client, checked: Submission, settings: Settings) -> None:
@@ -149,7 +149,7 @@ def test_submissions_that_were_sent_together_share_a_page(
         assert f'action="{address(second)}"' in html
     client.post(address(second), {"cancel": "yes"})
     html = page(client, first)
-    assert html.count("You have cancelled this submission.") == 1
+    assert html.count("You have withdrawn this submission.") == 1
     assert "0 % of the work" in html, "the other one goes on"
 
 
