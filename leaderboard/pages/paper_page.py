@@ -100,6 +100,7 @@ def paper_view(request: HttpRequest, name: str) -> HttpResponse:
     reference = page_reference(request, f"paper-{name}", f"The figures of {paper.title}, printed and measured")
     if file := download(request, _files(rows, request)) or reference_file(request, reference):
         return file
+    repeated = repetitions(rows)
     notes = shared_notes([exhibit for exhibit in paper.exhibits if everything[exhibit]])
     context = {
         **what_is_cited(request, reference),
@@ -111,9 +112,10 @@ def paper_view(request: HttpRequest, name: str) -> HttpResponse:
                 "id": f"section-{exhibit.slug}",
                 "title": exhibit.number,
                 "exhibit": exhibit,
-                "note": _note(paper, exhibit, everything[exhibit], bool(rows[exhibit]), notes),
+                "note": _note(exhibit, everything[exhibit], bool(rows[exhibit]), notes),
+                "repeats": repeated.get(exhibit, ""),
                 "facts": facts_of(exhibit),
-                **(_figures(exhibit, rows[exhibit], request) if rows[exhibit] else {}),
+                **(_figures(exhibit, rows[exhibit], request) if rows[exhibit] and exhibit not in repeated else {}),
             }
             for exhibit in paper.exhibits
         ],
@@ -147,6 +149,17 @@ def facts_of(exhibit: Exhibit) -> list[Row]:
     ]
 
 
+def repetitions(rows: Mapping[Exhibit, Sequence[Row]]) -> dict[Exhibit, str]:
+    """Map exhibits with the figures of one before them, such as the plot of a table, to the number of that one."""
+    numbers: dict[str, str] = {}
+    repeated = {}
+    for exhibit, figures in rows.items():
+        key = repr([[row[name] for name in (*NAMING, "printed", "measured")] for row in figures])
+        if numbers.setdefault(key, exhibit.number) != exhibit.number and figures:
+            repeated[exhibit] = numbers[key]
+    return repeated
+
+
 def shared_notes(with_figures: Sequence[Exhibit]) -> dict[str, str]:
     """Map the differences that several exhibits have to the sentence that says it once for all of them."""
     by_difference: dict[str, list[str]] = {}
@@ -154,14 +167,15 @@ def shared_notes(with_figures: Sequence[Exhibit]) -> dict[str, str]:
         for difference in differences_of_source(exhibit):
             by_difference.setdefault(difference, []).append(exhibit.number)
     return {
-        text: text if len(numbers) == len(with_figures) else f"{get_text_list(numbers, 'and')}: {text}"
+        text: "About the printed figures"
+        f"{'' if len(numbers) == len(with_figures) else ' of ' + get_text_list(numbers, 'and')}: {text}"
         for text, numbers in by_difference.items()
         if len(numbers) > 1
     }
 
 
-def _note(paper: Paper, exhibit: Exhibit, everything: Sequence[Row], has_rows: bool, said: Collection[str]) -> str:
-    """Return what a table or figure shows, and how to measure what is missing.
+def _note(exhibit: Exhibit, everything: Sequence[Row], has_rows: bool, said: Collection[str]) -> str:
+    """Return what a table or figure shows, and in what the printed figures differ from those that are measured here.
 
     `said`: differences that the page states already.
     """
@@ -173,10 +187,8 @@ def _note(paper: Paper, exhibit: Exhibit, everything: Sequence[Row], has_rows: b
         exhibit.caption,
         f"It is about {models}." if everything and not has_rows else "",
         *(differences if everything else []),
-        OWN_WORDS if exhibit.measure == UNIFIED and has_rows else "",
-        ""
-        if exhibit.measure == SCORES and is_measured_here(exhibit)
-        else f"On the command line: clozeboard paper {paper.name} {exhibit.flag}.",
+        OWN_WORDS if exhibit.measure == UNIFIED and any(row["score"] for row in everything) else "",
+        "" if has_rows else "Only the command shows it.",
     ]
     return " ".join(filter(None, parts)).replace("`", "")  # which mark commands in documents
 
@@ -192,6 +204,7 @@ def _figures(exhibit: Exhibit, rows: Sequence[Row], request: HttpRequest) -> dic
     return {
         "page": page,
         "columns": columns | (filled(page, NAMING) & set(told_apart)),
+        "head": "group" if told_apart and "model" not in told_apart and "group" in told_apart else "model",
         "scale": scale,
         "measured_scale": scale if any(row["measured"] is not None for row in page) else "",
         "chart": _chart(exhibit, rows, told_apart),
@@ -337,7 +350,7 @@ def _row(paper: Paper, exhibit: Exhibit, figure: Row, measured: MeasuredWays) ->
         "difference_text": _text(exhibit, difference, "+"),
         "score": score,
         "run": score and measured.runs[figure["model"], figure["way"]],
-        "submit": "" if score else _submit_address(figure, measured),
+        "submit": "" if score or not is_measured_here(exhibit) else _submit_address(figure, measured),
     }
 
 

@@ -60,7 +60,7 @@ def headed_dots(
     names: Mapping[str, str] | None = None,
     markers: Mapping[str, tuple[str, str]] | None = None,
 ) -> Plot:
-    """Plot shares in rows under headings, with one marker per group of points.
+    """Plot shares, or changes of shares, in rows under headings, with one marker per group of points.
 
     `heads` maps each label to its heading, in the order of the rows; labels whose heading is empty stand alone.
     `names` maps labels to shorter texts for the axis. `markers`: symbol and colour of groups that have the same ones in
@@ -72,8 +72,10 @@ def headed_dots(
         _group_trace([point for point in points if point.group == group], group, marker)
         for group, marker in zip(groups, _markers(groups, markers or {}), strict=True)
     ]
-    axes = {"xaxis": share_axis(title), "yaxis": row_axis(rows, names)}
-    return figure(traces, 90 + 26 * len(rows), **axes, showlegend=len(groups) > 1)
+    axis = share_axis(title)
+    if any(point.value < 0 for point in points):  # a change of a share, which no axis from 0 would show
+        axis |= {"range": None, "tickformat": ".2f"}
+    return figure(traces, 90 + 26 * len(rows), xaxis=axis, yaxis=row_axis(rows, names), showlegend=len(groups) > 1)
 
 
 def forest(

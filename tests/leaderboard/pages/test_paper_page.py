@@ -13,6 +13,7 @@ from probing.papers.exhibits import MEASURED, all_figures, beside
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.pages.html_table import Tables
+from tests.leaderboard.ui.charts.plotted import plotted
 
 PRINTED = "FacebookAI/roberta-base"  # a model of Figure 3, which has no printed figures
 TEMPLATES = {"templates": [0, 1, 2]}
@@ -97,6 +98,32 @@ def test_what_the_site_could_measure_leads_to_the_form(client: Client, bear: Ben
     assert link in client.get("/papers/bear/").content.decode()
     Benchmark.objects.update(path="")
     assert "Measure this" not in client.get("/papers/bear/").content.decode(), "without its files nothing is measured"
+
+
+def test_a_figure_that_repeats_a_table_names_it_and_has_no_table_of_its_own(client: Client) -> None:
+    page = " ".join(client.get("/papers/llmkg/").content.decode().split())
+    assert "Mean against standard deviation of the p-values. It shows the figures of Table 3." in page
+    assert {"table-3", "figure-3"} <= set(Tables(page).found)
+    assert not {"figure-1", "figure-2"} & set(Tables(page).found)
+
+
+def test_what_the_site_cannot_measure_has_no_row_without_figures(client: Client) -> None:
+    make.benchmark("geography", title="Geography", path="benchmarks/geography", probe="cloze")
+    page = client.get("/papers/geography/").content.decode()
+    assert "figure-1" not in Tables(page).found
+    assert "table-3" in Tables(page).found, "whose figures are scores of runs"
+
+
+def test_rows_that_are_about_no_model_are_named_by_their_part(client: Client) -> None:
+    head, *lines = Tables(client.get("/papers/s-test/").content.decode()).found["table-1"]
+    assert (head, lines[0][0]) == (["group", "printed"], "birthplace")
+
+
+def test_a_change_of_a_share_below_zero_is_drawn(client: Client) -> None:
+    sections = client.get("/papers/s-test/").context["exhibits"]
+    (changes,) = [section["chart"].figure for section in sections if section["title"] == "Table 8"]
+    assert min(plotted(changes).data[0].x) < 0
+    assert plotted(changes).layout.xaxis.range is None
 
 
 def test_a_model_that_is_too_large_does_not(client: Client, bear: Benchmark, settings: Any) -> None:
