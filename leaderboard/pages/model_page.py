@@ -134,6 +134,7 @@ def _facts(versions: Sequence[Model], runs: Sequence[Run], printed: Sequence[Pri
         "hub_url": _hub_url(versions),
         "versions": [version for version in versions if version.commit],
         "finished": bool(finished or printed),
+        "is_comparable": bool(finished),
         "measured": any(run.provenance == Run.Provenance.MEASURED for run in finished),
         "live": bool(waiting),  # the steps of a run at work are no change of the data
         "waiting": waiting,

@@ -234,6 +234,7 @@ def test_figures_about_other_samples_say_what_differs(client: Client, small: Ben
 def test_a_model_with_published_figures_only_says_so(client: Client, site: Site) -> None:
     page = page_of(client, site.published.model.hub_id)
     assert "Nothing was measured here. All figures below come from others." in page
+    assert 'href="/compare/?model=' not in page, "as there are no answers to compare"
     assert "Submit this model" in page
 
 
