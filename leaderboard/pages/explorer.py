@@ -27,7 +27,7 @@ from leaderboard.tables import (
     score_columns,
     values_of,
 )
-from leaderboard.ui import charts, labels
+from leaderboard.ui import charts, labels, spelled
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.links import PageLink, link
 from probing.analysis.accuracy import BASELINES, CHANCE, MAJORITY, MOST_FREQUENT
@@ -188,7 +188,7 @@ def explorer(
     of_series = tuple(f"{one['column']}_" for one in drawn)
     figures = [name for name in columns if name not in left_out and not name.startswith(of_series)]
     with_values = filled(list(shown), figures)
-    others = [name for name in figures if name in with_values]
+    others = [name for name in figures if name in with_values and name not in _said_elsewhere(rows)]
     shown_beside = sorted(others, key=lambda name: name not in (CHANCE, MAJORITY))[:MOST_METRICS]
     title = f"{metric if drawn else 'Scores'} by {labels.dimension(by).lower()}"
     return {
@@ -206,6 +206,13 @@ def explorer(
         "chart": _chart(title, labels.within(metric), rows, list(shown), drawn),
         "file": files[by],
     }
+
+
+def _said_elsewhere(rows: Sequence[Row]) -> set[str]:
+    """Return the baselines that need no column: the same in all of several groups, or those of chance once more."""
+    values = {name: [spelled.figure(row.get(name) or 0) for row in rows] for name in (CHANCE, MAJORITY)}
+    same = {name for name, of_groups in values.items() if len(rows) > 1 and len(set(of_groups)) == 1}
+    return same | ({MAJORITY} if values[MAJORITY] == values[CHANCE] else set())
 
 
 def _links(request: HttpRequest, offered: Sequence[str], by: str) -> list[PageLink]:

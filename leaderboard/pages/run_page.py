@@ -208,12 +208,19 @@ def headline(
         "wordings": (min(values), max(values)) if len(values) > 1 else None,
         "number_of_wordings": len(values),
         "chance": own[CHANCE].value if CHANCE in own and metric != CHANCE else None,
-        "commonest": own[MAJORITY].value if MAJORITY in own and metric != MAJORITY else None,
+        "commonest": _commonest(own, metric),
         "commonest_title": labels.within(pages.metric_label(MAJORITY)),
         "others": other_figures(own, metric),
         "confidence": confidence_in_words(own),
         "rank": "" if pair else _rank(run, metric),
     }
+
+
+def _commonest(own: Mapping[str, Score], metric: str) -> float | None:
+    """Return what the commonest answer reaches; None where that is what guessing reaches, which is said already."""
+    values = [own[name].value if name in own and metric != name else None for name in (CHANCE, MAJORITY)]
+    chance, commonest = ("" if value is None else spelled.figure(value) for value in values)
+    return values[1] if commonest != chance else None
 
 
 def other_figures(own: Mapping[str, Score], main: str) -> list[Score]:

@@ -61,6 +61,18 @@ def test_a_row_has_the_figure_with_both_intervals_and_every_other_metric(client:
     ]
 
 
+def test_a_baseline_that_is_the_same_everywhere_has_no_column_but_in_the_file(client: Client, site: Site) -> None:
+    scores = site.first.scores.filter(dimension="domain")
+    for number, score in enumerate(scores.filter(metric="chance")):
+        score.value = 0.2 + number / 10
+        score.save()
+        scores.filter(metric="majority_answer", group=score.group).update(value=score.value)
+    assert {"chance", "majority_answer"} & set(shown(client, site.first)["others"]) == {"chance"}
+    scores.filter(metric="chance").update(value=0.2)
+    assert {"chance", "majority_answer"} & set(shown(client, site.first)["others"]) == {"majority_answer"}
+    assert {"chance", "majority_answer"} < set(csv_rows(client, f"/runs/{site.first.pk}/", "domain")[0])
+
+
 def test_a_dimension_that_nobody_foresaw_is_offered_unless_it_has_one_group_with_all_items(
     client: Client, site: Site
 ) -> None:

@@ -177,6 +177,8 @@ def test_the_page_begins_with_its_figure_and_all_that_is_needed_to_read_it(clien
     assert f"{by_wording[0]:.3f} to {by_wording[-1]:.3f} over 2 wordings" in text
     assert f"chance {scores['chance'].value:.3f}" in text
     assert f"always the commonest answer {scores['majority_answer'].value:.3f}" in text
+    site.first.scores.filter(metric="majority_answer").update(value=scores["chance"].value)
+    assert "always the commonest" not in page(client, site.first), "which is as much as chance"
 
 
 def test_a_ranked_run_names_its_place_and_how_many_are_ranked(client: Client, site: Site) -> None:
