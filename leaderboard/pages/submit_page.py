@@ -303,7 +303,6 @@ def templates_field(option: Option, templates: range, usual: Sequence[int], name
         initial=list(usual or templates),
         required=False,
         label=labels.setting(option.name),
-        help_text=option.help,
     )
 
 
