@@ -3,7 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import isnan
+from math import floor, isnan
 from typing import Any, ClassVar, TypeVar
 
 import pandas as pd
@@ -177,7 +177,8 @@ def reached_without(figures: Mapping[str, float]) -> str:
 
 def percent(share: float) -> str:
     """Write a share in percent, below 10 with one digit behind the point."""
-    return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.1f} %"
+    whole = floor(100 * share + 0.5)  # of 12.5 the 13 that readers expect, where formatting would take the even 12
+    return f"{whole} %" if share >= 0.0995 or share == 0 else f"{100 * share:.1f} %"
 
 
 def unless_too_long(make: Callable[..., MadeT], *answers: Any) -> MadeT | TooLong:

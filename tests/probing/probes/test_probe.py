@@ -150,6 +150,7 @@ def test_a_finding_stands_beside_what_is_reached_without_a_model() -> None:
     assert finding("knows {share}", 0.12, UNTOLD, 10, ways) == (
         "knows 12 %; guessing 3.4 %, always the commonest answer 34 %"
     )
+    assert finding("knows {share}", 0.125, UNTOLD, 10, {}) == "knows 13 %", "and not the even 12"
     equal = dict.fromkeys(ways, 0.13)
     assert finding("knows {share}", 0, UNTOLD, 10, equal) == "knows 0 %; guessing 13 %"
 
