@@ -251,7 +251,7 @@ def basis(run: Run, main: Score, scores: Iterable[Score], own: Iterable[Score] =
     counted = f"{spelled.items(main.n)}{f' of {spelled.items(whole)}' if main.n < whole else ''} {nouns}"
     others = f" ({pages.not_counted})" if pages.count_title and main.n < number_asked else ""
     if not benchmark.correctness.macro:
-        return f"{'share' if benchmark.correctness.column else 'mean'} of {counted}{others}"
+        return f"{'share of' if benchmark.correctness.column else 'from'} {counted}{others}"
     groups = averaged(main, scores)
     return ", ".join([*([f"mean of {groups}"] if groups else []), f"{counted}{others}"])
 

@@ -287,7 +287,7 @@ def averaging(benchmark: Benchmark, rows: Sequence[Row], offered: Sequence[Slice
     least, most = (spelled.items(end(numbers)) for end in (min, max))
     counted = f"{least if least == most else f'{least} to {most}'} {nouns}"
     if not benchmark.correctness.macro:
-        return f"the {'share' if benchmark.correctness.column else 'mean'} of {counted}"
+        return f"{'the share of' if benchmark.correctness.column else 'computed from'} {counted}"
     for dimension in ("fact_type", "relation"):
         if groups := sum(part.dimension == dimension for part in offered):
             of_all = labels.number_of(groups, labels.dimension(dimension).lower())
