@@ -128,8 +128,15 @@ def comparison_charts(
 def charted(values: Sequence[Row]) -> list[Row]:
     """Return the groups that a chart shows: overall, and whole dimensions while there is room for them.
 
-    Relations are shown only where there is no tag to divide items by.
+    Relations are shown only where there is no tag to divide items by, and no dimension whose one group has all items.
     """
+    whole = values[0]["n"]
+    groups_of = Counter(group["dimension"] for group in values)
+    values = [
+        group
+        for group in values
+        if group["dimension"] == "overall" or groups_of[group["dimension"]] > 1 or group["n"] != whole
+    ]
     has_tags = any(group["dimension"] not in ("overall", "relation") for group in values)
     by_dimension: dict[str, list[Row]] = {}
     for group in values:

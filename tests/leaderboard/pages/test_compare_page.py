@@ -14,7 +14,7 @@ from leaderboard.figures.comparisons import (
 )
 from leaderboard.models import Benchmark, Model, Run, RunRank, Score
 from leaderboard.pages.compare_page import PATTERNS_OFFERED
-from leaderboard.pages.comparison_words import Side, verdict
+from leaderboard.pages.comparison_words import Side, charted, verdict
 from leaderboard.probes.probe_pages import PREDICTION
 from leaderboard.ui import charts, spelled
 from leaderboard.ui.charts.basics import Point
@@ -299,6 +299,13 @@ def sides(*values: float) -> list[Side]:
 )
 def test_two_runs_have_their_difference_in_points(found: Comparison, sentence: str) -> None:
     assert verdict(sides(0.3, 0.5), found, Probe.ahead) == sentence.replace("{minus}", "\N{MINUS SIGN}")
+
+
+def test_a_group_of_all_items_is_not_drawn_besides_the_overall_figure() -> None:
+    groups = [("overall", "all", 9), ("language", "en", 9), ("domain", "Arts", 4), ("domain", "Sports", 5)]
+    groups += [("blank", "last", 7)]
+    values = [{"dimension": dimension, "group": group, "n": n} for dimension, group, n in groups]
+    assert [row["group"] for row in charted(values)] == ["all", "Arts", "Sports", "last"]
 
 
 def test_runs_with_the_same_figure_share_the_highest() -> None:
