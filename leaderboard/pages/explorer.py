@@ -38,6 +38,7 @@ BY = "by"  # the parameter that names the dimension
 GROUPS = 20  # that chart and table show at once
 MODELS = 6  # that have a colour
 MOST_METRICS = 2  # beside the main one, for which the page has room; the CSV has all of them
+LARGE = 1000  # from which on figures such as perplexities have one decimal
 FIGURES = ("group", *INTERVAL, "n")
 FRACTIONS = "A question of several groups counts in equal parts in each, so that numbers of questions can be fractions."
 WORDINGS = "Thick lines: 95 % intervals over questions. Thin lines: from the worst wording to the best one."
@@ -190,6 +191,7 @@ def explorer(
     with_values = filled(list(shown), figures)
     others = [name for name in figures if name in with_values and name not in _said_elsewhere(rows)]
     shown_beside = sorted(others, key=lambda name: name not in (CHANCE, MAJORITY))[:MOST_METRICS]
+    are_large = any((row.get(name) or 0) >= LARGE for row in shown for name in shown_beside)
     title = f"{metric if drawn else 'Scores'} by {labels.dimension(by).lower()}"
     return {
         "name": NAME,
@@ -202,6 +204,7 @@ def explorer(
         "page": shown,
         "series": drawn,
         "has_n": "n" in columns and bool(filled(rows, ["n"])),
+        "digits": 1 if are_large else 3,
         "others": [name for name in others if name in shown_beside],
         "chart": _chart(title, labels.within(metric), rows, list(shown), drawn),
         "file": files[by],

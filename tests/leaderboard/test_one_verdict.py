@@ -67,6 +67,8 @@ def test_all_views_agree(filled: None, client: Client, monkeypatch: pytest.Monke
         comparison = compared(first.pk, second.pk, part=part)
         (overall,) = (row for row in comparison.differences if row["dimension"] == "overall")
         assert overall["verdict"] == found, (first, second)
+        turned = compared(second.pk, first.pk, part=part).differences[0]
+        assert (turned["p"], turned["p_holm"]) == pytest.approx((overall["p"], overall["p_holm"]))
         assert (overall["p_holm"] < 0.05) == is_certain(overall) == (found != ALIKE)
         assert (overall["p"] < 0.05) == (overall["low"] > 0 or overall["high"] < 0)
         words = sentence(compared_runs([first, second], comparison.differences), comparison, Probe.ahead)

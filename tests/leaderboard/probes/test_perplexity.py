@@ -123,6 +123,10 @@ def test_perplexities_stand_on_the_page_of_their_run_with_the_reason_why_nowhere
     page = unescape(client.get(f"/runs/{measured.pk}/").content.decode())
     assert TOKENIZER_NOTE in page
     assert page.count('data-column="perplexity_corpus"') == 1
+    (corpus,) = measured.scores.filter(metric="perplexity_corpus", dimension="truth", group="true")
+    corpus.value = 51123.906
+    corpus.save()
+    assert ">51,123.9</td>" in client.get(f"/runs/{measured.pk}/").content.decode()
     rows = csv_rows(client, f"/runs/{measured.pk}/", "truth")
     for row in rows:
         for metric in ("perplexity_median", "perplexity_corpus"):
