@@ -1,7 +1,7 @@
 """The pages of cloze: averages without leaks, and encoders beside generators."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from math import inf, isnan
 from typing import Any
@@ -98,18 +98,30 @@ def averages(run: Run) -> list[Row]:
         name.replace("all", "major"): {key: scores for key, scores in types.items() if key in majors}
         for name, types in choices.items()
     }
-    asked = {name: [scores for scores in types.values() if "accuracy" in scores] for name, types in choices.items()}
     return [
-        {"choice": name, "fact_types": len(types), "scores": mean_scores(types)}
-        for name, types in asked.items()
-        if types
+        {"choice": name, "fact_types": sum(map(_is_asked, types.values())), "scores": mean_scores([*types.values()])}
+        for name, types in choices.items()
+        if any(map(_is_asked, types.values()))
     ]
 
 
-def mean_scores(types: Sequence[dict[str, Score]]) -> dict[str, Score]:
-    """Return the mean of each metric that all these fact types have, with its intervals."""
-    metrics = [metric for metric in types[0] if all(metric in scores for scores in types)]
-    return {metric: _mean([scores[metric] for scores in types]) for metric in metrics}
+def _is_asked(scores: Mapping[str, Score]) -> bool:
+    """Tell whether any sentence of a fact type counts, as none does that a generator cannot continue."""
+    return "accuracy" in scores
+
+
+def mean_scores(types: Sequence[Mapping[str, Score]]) -> dict[str, Score]:
+    """Return the mean of each metric over the fact types that were asked, unless one of them lacks it.
+
+    The commonest answers are those of all fact types, as everywhere.
+    """
+    asked = [scores for scores in types if _is_asked(scores)]
+    groups = {metric: types if metric == MAJORITY else asked for metric in asked[0]}
+    return {
+        metric: _mean([scores[metric] for scores in of])
+        for metric, of in groups.items()
+        if all(metric in scores for scores in of)
+    }
 
 
 def _mean(scores: Sequence[Score]) -> Score:
@@ -125,8 +137,8 @@ def _mean(scores: Sequence[Score]) -> Score:
 
 
 def benchmark_parts(benchmark: Benchmark, query: QueryDict, pair: PairInLanguage | None) -> Parts:
-    runs = with_printed(benchmark)
-    sides = side_by_side(runs)
+    rows = side_by_side(with_printed(benchmark))
+    sides = rows if len({row["side"] for row in rows}) > 1 else []
     tables = {
         "sides": (SIDE_BY_SIDE, sides),
         "judged": (JUDGED, judged(benchmark)),
