@@ -227,6 +227,9 @@ def test_one_item_shows_how_a_generator_goes_on(client: Client, generator: Run) 
     page = client.get(item_url(generator, {"relation": "city_country", "template": 0, "index": 0})).content.decode()
     assert "The model wrote" in page
     assert "<mark>France</mark> and Austria." in page
+    assert "Further details" in page
+    assert "<dt>Kind of place</dt>" not in page, "as the details have the tags"
+    assert "<dt>Kind of place</dt>" in client.get("/benchmarks/geography/items/city_country-0/").content.decode()
 
 
 def test_a_comparison_shows_an_encoders_words_as_far_as_the_answer(
