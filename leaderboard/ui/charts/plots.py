@@ -78,7 +78,7 @@ def square(points: Sequence[Point], x_title: str, y_title: str) -> Plot:
         xaxis={"title": {"text": x_title}, **axis, "constraintoward": "left"},
         yaxis={"title": {"text": y_title}, "scaleanchor": "x", **axis},
         shapes=[diagonal],
-        annotations=[_name_beside(point) for point in farthest(points)],
+        annotations=[_name_beside(point) for point in with_room(farthest(points), points)],
         showlegend=len(traces) > 1,
     )
 
@@ -98,10 +98,37 @@ def farthest(points: Sequence[Point], number: int = 3) -> list[Point]:
     return sorted(off, key=lambda point: -abs(point.value - (point.x or 0)))[:number]
 
 
+# Sizes in the square as shares of its axes where it is narrowest, on a phone, with 250 pixels.
+LETTER, LINE, AROUND_MARK = 0.027, 0.06, 0.03
+
+
+def with_room(outliers: Sequence[Point], points: Sequence[Point]) -> list[Point]:
+    """Return those outliers of a square whose labels cover neither another mark nor the label of one before them."""
+    named: list[Point] = []
+    for point in outliers:
+        others = [other for other in points if (other.x, other.value) != (point.x, point.value)]
+        marks = [(other.x or 0.0, other.value, AROUND_MARK) for other in others]
+        label_x, half = _label(point)
+        taken = [*marks, *((x, other.value, width) for other in named for x, width in [_label(other)])]
+        if not any(abs(label_x - x) < half + width and abs(point.value - y) < LINE for x, y, width in taken):
+            named.append(point)
+    return named
+
+
+def _label(point: Point) -> tuple[float, float]:
+    """Return where the middle of a label stands across the square, and half of its width."""
+    half = LETTER * len(point.label) / 2
+    away = AROUND_MARK + half
+    return (point.x or 0.0) + (away if _is_in_left_half(point) else -away), half
+
+
+def _is_in_left_half(point: Point) -> bool:
+    return (point.x or 0) < 0.5
+
+
 def _name_beside(point: Point) -> Axis:
     """Return the label of an outlier, on the side where the plot has room."""
-    in_left_half = (point.x or 0) < 0.5
-    side = {"xanchor": "left", "xshift": 8} if in_left_half else {"xanchor": "right", "xshift": -8}
+    side = {"xanchor": "left", "xshift": 8} if _is_in_left_half(point) else {"xanchor": "right", "xshift": -8}
     return {"x": point.x, "y": point.value, "text": point.label, "showarrow": False, "font": {"size": 12}, **side}
 
 

@@ -261,7 +261,7 @@ def test_the_fields_suggest_models_by_a_part_of_their_name(client: Client, site:
 
 
 def test_outliers_of_the_scatter_plot_are_named() -> None:
-    points = [Point("same", 0.5, x=0.5), Point("near", 0.5, x=0.45), Point("far", 0.9, x=0.2)]
+    points = [Point("same", 0.7, x=0.7), Point("near", 0.5, x=0.45), Point("far", 0.9, x=0.2)]
     plot = plotted(charts.square(points, "one", "other"))
     assert [label.text for label in plot.layout.annotations] == ["far", "near"]
 

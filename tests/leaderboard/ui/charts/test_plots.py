@@ -55,6 +55,19 @@ def test_changes_have_lines_at_zero_and_a_symbol_for_each_group_in_order() -> No
     assert [(line.x0, line.y0) for line in plot.layout.shapes] == [(0, 0), (0, 0)]
 
 
+def test_no_label_in_the_square_covers_a_mark_or_another_label() -> None:
+    left, right = Point("Official language", 0.25, x=0.6), Point("Shares border with", 0.25, x=0.0)
+    below = Point("Capital of a country", 0.1, x=0.3)
+
+    def named(*points: Point) -> list[str]:
+        return [note.text for note in plotted(charts.square(points, "first", "second")).layout.annotations]
+
+    assert named(left) == ["Official language"]
+    assert named(left, right) == ["Official language"], "as they would cover each other"
+    assert named(left, right, below) == ["Official language", "Capital of a country"]
+    assert named(right, Point("on the diagonal", 0.25, x=0.25)) == [], "whose mark would be covered"
+
+
 @pytest.mark.parametrize(
     ("groups", "symbols"), [(("",), ["circle"]), (("second", "third"), ["triangle-down", "cross"])]
 )
