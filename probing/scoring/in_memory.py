@@ -1,5 +1,6 @@
 """Networks in memory: the user's own network, which may be in training, and its tokenizer as a model."""
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from transformers.utils import cached_file
 from probing.errors import BadInput, NoHead, UnsupportedModel
 from probing.files.configs import kind_of
 from probing.files.listing import CONFIG
+from probing.files.tokenizer_trial import skips_merges, without_training_aids
 from probing.kinds import Kind
 from probing.language_model import ModelCard
 from probing.scoring.load import MODEL_CLASSES
@@ -122,12 +124,18 @@ def _kind(network: PreTrainedModel) -> Kind:
 def _checked_tokenizer(
     tokenizer: Any, network: PreTrainedModel, kind: Kind
 ) -> tuple[PreTrainedTokenizerBase, list[str]]:
-    """Return the tokenizer that was given, as it is, or the network's own; and notes on its tokens."""
+    """Return the tokenizer that was given, or the network's own; and notes on its tokens.
+
+    One that skips merges at random, as a training may want it to, is copied: the training goes on with it.
+    """
     tokenizer, notes = _own_tokenizer(network) if tokenizer is None else (tokenizer, [])
     tokenizer = getattr(tokenizer, "tokenizer", tokenizer)  # of a processor of texts and images
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
         raise BadInput(f"{tokenizer!r:.80} is no tokenizer of transformers.", GIVE_TOKENIZER)
     refuse_tokenizer(tokenizer, kind, f"The tokenizer {type(tokenizer).__name__}", "Load it with AutoTokenizer.")
+    if skips_merges(tokenizer.backend_tokenizer):
+        tokenizer = deepcopy(tokenizer)
+        without_training_aids(tokenizer.backend_tokenizer)
     return tokenizer, notes
 
 

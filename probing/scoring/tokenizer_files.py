@@ -19,6 +19,7 @@ from transformers import AutoTokenizer
 
 from probing.errors import AGAIN, BrokenTokenizer
 from probing.files.listing import TOKENIZER, TOKENIZER_CONFIG, vocabulary
+from probing.files.tokenizer_trial import without_training_aids
 from probing.scoring.loading_options import first_line
 from probing.scoring.trial import TEXTS, try_tokenizer_apart
 
@@ -105,13 +106,11 @@ def _use_file(tokenizer: Any, file: Path, alone: Mapping[str, list[int]], config
     `alone`: the tokens of each text by the file alone. `config`: the content of tokenizer_config.json. The file is only
     read again where the tokens differ.
     """
-    loaded = tokenizer.backend_tokenizer
-    loaded.no_truncation()
-    loaded.no_padding()
+    loaded = without_training_aids(tokenizer.backend_tokenizer)
     tokens = _tokens(loaded, alone)
     if tokens == alone:
         return []
-    own = _as_asked(Tokenizer.from_file(str(file)), loaded, config)
+    own = _as_asked(without_training_aids(Tokenizer.from_file(str(file))), loaded, config)
     right = _tokens(own, alone)
     if tokens == right:
         return []
@@ -137,8 +136,6 @@ def _as_asked(own: Tokenizer, loaded: Tokenizer, config: Mapping[str, Any]) -> T
 
     Tokens that the file does not have, or the config describes, are added as they were `loaded`.
     """
-    own.no_truncation()
-    own.no_padding()
     own.encode_special_tokens = loaded.encode_special_tokens
     for part in _parts(own.normalizer, normalizers.Sequence):
         if isinstance(part, normalizers.BertNormalizer):

@@ -43,6 +43,15 @@ def test_a_network_gives_the_same_rows_as_its_folder_whose_tokenizer_it_takes_if
     pd.testing.assert_frame_equal(rows(network, benchmark), expected)
 
 
+def test_a_tokenizer_that_skips_merges_at_random_makes_all_of_them_here_and_still_skips_them_elsewhere(
+    network: Any, folder: Path, benchmark: Benchmark, expected: pd.DataFrame
+) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.backend_tokenizer.model.dropout = 0.9
+    pd.testing.assert_frame_equal(rows(network, benchmark, tokenizer), expected)
+    assert tokenizer.backend_tokenizer.model.dropout == pytest.approx(0.9)
+
+
 WRAPPERS = {
     "data parallel": torch.nn.DataParallel,
     "compiled and data parallel": lambda network: torch.compile(torch.nn.DataParallel(network)),

@@ -170,6 +170,15 @@ def test_truncation_and_padding_in_the_file_are_no_difference(tmp_path: Path) ->
     assert [tokenizer.backend_tokenizer.encode(text).ids for text in TEXTS] == right
 
 
+@pytest.mark.parametrize("tokenizer_class", ["GPT2Tokenizer", "PreTrainedTokenizerFast"])
+def test_merges_that_the_file_skips_at_random_are_all_made(tmp_path: Path, tokenizer_class: str) -> None:
+    backend = bytes_in_lower_case()
+    right = [backend.encode(text).ids for text in TEXTS]
+    backend.model.dropout = 0.9
+    tokenizer, _ = read(saved(tmp_path / "model", backend, "gpt2", tokenizer_class=tokenizer_class, **NAMES))
+    assert tokens(tokenizer) == right
+
+
 ASKED = {
     "add_prefix_space": (
         lambda: trained_bpe(pre_tokenizers.ByteLevel(add_prefix_space=False)),
