@@ -130,6 +130,11 @@ class HFModel(ABC):
         return Encoder(tokenizer, special_tokens=cls.special_tokens)
 
     @property
+    def added_tokens(self) -> Ids:
+        """The tokens in texts that are not made of them: the start token."""
+        return self.encoder.start
+
+    @property
     def reader(self) -> PreTrainedModel:
         """The part of the network that turns texts into hidden states."""
         return self.network.base_model
@@ -345,11 +350,12 @@ def by_prompt(window: Window, log_probs: Sequence[Floats], exact: Bools | None =
 class TextLimits:
     """Checks of tokenized texts before a network reads them.
 
-    `longest`: the most tokens of a text. `vocabulary`: the number of tokens that the network knows.
+    `longest`: the most tokens of a text, as the network's config states it, or else the tokenizer. `vocabulary`: the
+    number of tokens that the network knows.
     """
 
     def __init__(self, network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str) -> None:
-        self.longest = min(context_length(network), tokenizer.model_max_length)
+        self.longest = context_length(network) or tokenizer.model_max_length
         self.vocabulary: int = network.config.get_text_config().vocab_size
         self._tokenizer, self._name = tokenizer, name
 
@@ -403,11 +409,11 @@ class TextLimits:
 
 
 def context_length(network: PreTrainedModel) -> int:
-    """Return how many tokens a network takes at once; a large number if it has no limit of its own.
+    """Return how many tokens a network takes at once; 0 if it has no limit of its own.
 
     RoBERTa and its kin keep the first of their position embeddings for padding.
     """
-    limit = int(getattr(network.config.get_text_config(), "max_position_embeddings", None) or 2**31)
+    limit = int(getattr(network.config.get_text_config(), "max_position_embeddings", None) or 0)
     embeddings = getattr(network.base_model, "embeddings", None)
     padding = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
     return limit if padding is None else limit - padding - 1

@@ -60,7 +60,7 @@ def wrap(network: Any, tokenizer: Any = None, *, name: str = "", batch_tokens: i
     ids = try_tokenizer(where, tokenizer)
     model = MODEL_CLASSES[kind](bare, tokenizer, card, batch_tokens)
     with model.scoring_state():
-        model.usage.notes += [*notes, *try_network(where, bare, ids)]
+        model.usage.notes += [*notes, *try_network(where, bare, [*model.added_tokens, *ids])]
     model.check()
     if adapters:
         base = bare.name_or_path or type(bare).__name__

@@ -82,7 +82,7 @@ def _read(
 ) -> tuple[PreTrainedModel, Any, list[int], list[str]]:
     """Read the network and the tokenizer; return both, the first tokens of a text to try the network with, and notes.
 
-    The notes are on the tokens.
+    The notes are on the tokens and the weights.
     """
     logging.disable_progress_bar()
     on_phase("tokenizer")
@@ -91,16 +91,16 @@ def _read(
         tokenizer, notes = checked_tokenizer(source, folder)
         ids = try_tokenizer(source.where, tokenizer)
         on_phase("weights")
-        network = load_network(source, folder, options)
+        network, more_notes = load_network(source, folder, options)
         if source.key and not source.kept:
             keep_network(source.key, network, tokenizer, AUTO_CLASSES[source.kind])
-    return network, tokenizer, ids, notes
+    return network, tokenizer, ids, [*notes, *more_notes]
 
 
 def _try(loaded: AnsweringModel, model: str, network: PreTrainedModel, ids: list[int]) -> None:
     """Compute the start of a text, and check in which ways the model's statements can share work."""
     with loaded.scoring_state():
-        loaded.usage.notes += try_network(model, network, ids)
+        loaded.usage.notes += try_network(model, network, [*loaded.added_tokens, *ids])
     self_check(loaded)
 
 

@@ -99,6 +99,11 @@ class MaskedModel(AnsweringModel):
     def mask(self) -> int:
         return int(self.tokenizer.mask_token_id)
 
+    @property
+    def added_tokens(self) -> Ids:
+        """The tokens in texts that are not made of them: the mask."""
+        return (self.mask,)
+
     def hook_head(self, narrow: Narrow) -> RemovableHandle:
         """Narrow the encoder's output, since the head transforms the states before its last layer too."""
 

@@ -63,10 +63,14 @@ WEIGHTS = "model.safetensors"
 CONFIG = "config.json"
 # Of the memory that is free, the share that a second copy of the weights may take.
 MEMORY_SHARE = 0.5
+NAMED_WEIGHTS = 4  # a note names no more
 
 
-def load_network(source: CheckedSource, folder: Path, options: LoadingOptions) -> PreTrainedModel:
-    """Load the network, after building it without memory to see whether all of its weights are there."""
+def load_network(source: CheckedSource, folder: Path, options: LoadingOptions) -> tuple[PreTrainedModel, list[str]]:
+    """Load the network, after building it without memory to see whether all of its weights are there.
+
+    Returns a note on stored weights that the network does not have as well: whoever saved them may have computed more.
+    """
     load = _loader(source)
     arguments = source.arguments(folder) | {"dtype": options.dtype, "output_loading_info": True}
     if options.attention:
@@ -92,8 +96,7 @@ def load_network(source: CheckedSource, folder: Path, options: LoadingOptions) -
         raise BadConfig(f"The model in {source.where} cannot be loaded: {reason}", source.remedy) from error
     _refuse_missing(source, info["missing_keys"])
     refuse_bad_layers(source.where, network)
-    loaded: PreTrainedModel = network
-    return loaded
+    return network, _left_out(source, network, info["unexpected_keys"])
 
 
 def _loader(source: CheckedSource) -> Loader:
@@ -223,6 +226,19 @@ def _refuse_missing(source: CheckedSource, names: Collection[str]) -> None:
     )
 
 
+def _left_out(source: CheckedSource, network: PreTrainedModel, names: Collection[str]) -> list[str]:
+    """Return a note on stored weights that the network does not have.
+
+    Those beside a text part are named elsewhere, and quantised weights are stored under other names.
+    """
+    is_plain = source.description and not source.description.text_part and not source.quantisation
+    if not names or not is_plain:
+        return []
+    named = ", ".join(sorted(names)[:NAMED_WEIGHTS])
+    more = f" and {len(names) - NAMED_WEIGHTS} more" if len(names) > NAMED_WEIGHTS else ""
+    return [f"Weights that {type(network).__name__} does not have by the config are ignored: {named}{more}."]
+
+
 def _shape(sizes: Iterable[int]) -> str:
     return " x ".join(map(str, sizes))
 
@@ -315,7 +331,8 @@ def unpack_gguf(file: str, folder: Path) -> None:
     """Write the network of a GGUF file in float32, and its tokenizer, as files that are read much faster."""
     source, options = CheckedSource.of(file, ""), LoadingOptions.of("cpu", None, "float32", "none", "")
     with source.folder() as files:
-        (tokenizer, _), network = checked_tokenizer(source, files), load_network(source, files, options)
+        tokenizer, _ = checked_tokenizer(source, files)
+        network, _ = load_network(source, files, options)
     _write(folder, network, tokenizer)
 
 

@@ -1,5 +1,6 @@
 """Loading from the hub, a folder or a GGUF file: the card, what is downloaded, and the checks at the end."""
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ import torch
 import transformers as hf
 from transformers import BertConfig, BertLMHeadModel
 
-from probing.errors import Gated, ModelNotFound, SourceUnavailable, UnsupportedModel
+from probing.errors import BrokenTokenizer, Gated, ModelNotFound, SourceUnavailable, UnsupportedModel
+from probing.language_model import OptionScores, Scoring
 from probing.scoring.causal import CausalModel
 from probing.scoring.load import load
 from probing.scoring.masked import MaskedModel
@@ -173,3 +175,28 @@ def test_their_code_is_neither_fetched_nor_run_as_is_said(family: str, source: s
     with torch.inference_mode():
         expected = network(input_ids=ids).logits
         torch.testing.assert_close(model.sample_logits((5, 6, 7, 8)), expected[0], atol=1e-5, rtol=0)
+
+
+def test_weights_that_the_network_does_not_have_by_its_config_are_named(gpt2: Path) -> None:
+    set_keys(gpt2, "config.json", n_layer=1)
+    (note,) = load(str(gpt2), device="cpu").usage.notes
+    assert note.startswith("Weights that GPT2LMHeadModel does not have by the config are ignored: transformer.h.1.attn")
+    assert re.search(r" and \d more\.$", note)
+
+
+@pytest.mark.parametrize(("make", "token"), [("gpt2", "bos_token"), ("bert", "mask_token")])
+def test_a_token_beside_texts_that_the_network_does_not_have_is_the_tokenizers_fault(
+    model_folders: dict[str, Path], tmp_path: Path, make: str, token: str
+) -> None:
+    folder = Path(shutil.copytree(model_folders[make], tmp_path / "model"))
+    set_keys(folder, "tokenizer_config.json", **{token: "<new>"})
+    with pytest.raises(BrokenTokenizer, match=r"gives token \d+, but the model has"):
+        load(str(folder), device="cpu")
+
+
+def test_a_text_may_be_as_long_as_the_network_takes_whatever_its_tokenizer_states(gpt2: Path) -> None:
+    set_keys(gpt2, "tokenizer_config.json", model_max_length=6)
+    (scores,) = load(str(gpt2), device="cpu").score(
+        [(prompt("[Y]", ""), ["Oslo is the capital of Norway."])], Scoring()
+    )
+    assert isinstance(scores, OptionScores)

@@ -77,7 +77,7 @@ def test_a_gguf_file_becomes_a_causal_model_and_the_same_one_when_it_was_kept(
 def test_unpacked_it_answers_as_its_file_does(
     model: AnsweringModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(networks, "load_network", lambda *source: model.network)  # to read it again takes long
+    monkeypatch.setattr(networks, "load_network", lambda *source: (model.network, []))  # to read it again takes long
     networks.unpack_gguf(str(smollm2_file()), tmp_path / "unpacked")
     request = prompt("The capital of [X] is [Y].", "France"), ["Rome", "Paris", "Oslo"]
     (scores,), (expected,) = (answers(one, [request]) for one in (load(str(tmp_path / "unpacked")), model))
