@@ -18,6 +18,7 @@ import torch
 from torch.utils.hooks import RemovableHandle
 
 from probing.arrays import Floats, Ids, Ints
+from probing.errors import UnsupportedModel
 from probing.language_model import PLL, OptionScores, Scoring
 from probing.scoring import reference
 from probing.scoring.batching import out_of_memory_explained
@@ -189,6 +190,7 @@ class MaskedModel(AnsweringModel):
     @out_of_memory_explained()
     def use_fast_path(self) -> bool:
         """Return whether scores with padding, and the head at few positions, equal the reference; compared once."""
+        self._refuse_causal_attention()
         generator = np.random.default_rng(0)
         ids = generator.integers(self.network.config.get_text_config().vocab_size, size=(6, 12))
         inputs = [(*map(int, row[: 6 + i % 4]), self.mask, *map(int, row[9:])) for i, row in enumerate(ids)]
@@ -201,6 +203,19 @@ class MaskedModel(AnsweringModel):
             return self.refused(error)  # the network's encoder and head cannot be separated like this
         off = float((log_probs.double().cpu()[order] - expected).abs().max())
         return off <= self.tolerance or self.note_reference(f"off by {off:.2g} in the self-check")
+
+
+    @torch.inference_mode()
+    def _refuse_causal_attention(self) -> None:
+        """Raise if a mask is predicted from the tokens before it alone (a masked head on a decoder)."""
+        before, after, other = np.random.default_rng(0).integers(self.limits.vocabulary, size=(3, 6)).tolist()
+        texts = [(*before, self.mask, *after), (*other, self.mask, *after), (*before, self.mask, *other)]
+        usual, other_before, other_after = (self.sample_logits(ids)[len(before)] for ids in texts)
+        if torch.equal(usual, other_after) and not torch.equal(usual, other_before):
+            raise UnsupportedModel(
+                f"{self.card.architecture} predicts a hidden token without the tokens after it.",
+                'Set "is_decoder": false in config.json if it was trained to read in both directions.',
+            )
 
 
 class MaskedRounds:

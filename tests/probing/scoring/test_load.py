@@ -99,6 +99,16 @@ def test_a_causal_head_that_sees_later_tokens_is_unsupported(tmp_path: Path) -> 
         load(str(tmp_path), device="cpu")
 
 
+def test_a_masked_head_that_does_not_see_later_tokens_is_unsupported(
+    model_folders: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(model_folders["bert"], tmp_path / "model"))
+    set_keys(folder, "config.json", is_decoder=True)
+    with pytest.raises(UnsupportedModel, match="without the tokens after it") as raised:
+        load(str(folder), device="cpu")
+    assert "is_decoder" in raised.value.next_step
+
+
 def test_a_failed_self_check_is_noted_when_the_model_is_loaded(tmp_path: Path) -> None:
     tokenizer = byte_level_bpe(vocabulary=400)
     HYBRID["nemotron-h"](len(tokenizer)).save_pretrained(tmp_path)
