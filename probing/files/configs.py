@@ -47,6 +47,7 @@ TABLES: Mapping[Kind, str] = {
     "encoder-decoder": "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES",
 }
 CAUSAL = "forcausallm"
+PRETRAINING, MASKED = "ForPreTraining", "ForMaskedLM"
 HEADLESS = "MODEL_MAPPING_NAMES"
 # The tables of classes that write text, whatever else they read.
 GENERATORS = ("CAUSAL_LM", "IMAGE_TEXT_TO_TEXT", "MULTIMODAL_LM", "SEQ_TO_SEQ_CAUSAL_LM", "SPEECH_SEQ_2_SEQ")
@@ -284,7 +285,8 @@ def require_kind(architecture: str) -> Kind:
             "config.json has no list 'architectures', which names the class of the model.",
             'Add it, such as ["GPT2LMHeadModel"], or save the model again with save_pretrained.',
         )
-    kind = kind_of(architecture)
+    # Weights that were saved after a pre-training have the masked head and another one, which is not loaded.
+    kind = kind_of(architecture) or kind_of(architecture.replace(PRETRAINING, MASKED))
     if kind is None:
         raise NoHead(
             f"{architecture} has no language modelling head that transformers loads for text alone: "

@@ -249,6 +249,12 @@ def test_what_cannot_be_probed_is_refused() -> None:
         require_known_type("brandnew")
 
 
+@pytest.mark.parametrize("family", ["Bert", "Albert", "MobileBert"])
+def test_weights_that_were_saved_after_a_pre_training_are_read_with_their_masked_head(family: str) -> None:
+    assert require_kind(f"{family}ForPreTraining") == "masked"
+    assert kind_of(f"{family}ForPreTraining") is None, "such a network in memory has other outputs"
+
+
 def test_a_table_that_transformers_no_longer_has_is_named() -> None:
     with pytest.raises(LookupError, match=r"no table GONE in modeling_auto\.py: this version is not supported"):
         _table("modeling_auto.py", "GONE")
