@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from probing.errors import BadConfig, ModelNotFound, UnsafeModel, UnsupportedModel
-from probing.files.listing import Listing, file_in, folder_listing, hub_listing
+from probing.files.listing import ADAPTER_CONFIG, Listing, file_in, folder_listing, hub_listing
 from probing.files.model_files import environment_client
 from probing.files.weights import read_header
 
-FILES = CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+FILES = CONFIG, WEIGHTS = ADAPTER_CONFIG, "adapter_model.safetensors"
 # Keys that peft's LoraConfig takes, each with the types that are accepted.
 TAKEN: Mapping[str, tuple[type, ...]] = {
     "r": (int,),

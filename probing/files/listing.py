@@ -18,6 +18,7 @@ from probing.files.hub import HubClient
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 CONFIG = "config.json"
+ADAPTER_CONFIG = "adapter_config.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
 TOKENIZER = "tokenizer.json"
 TEMPLATE = "chat_template.jinja"
@@ -45,6 +46,7 @@ LARGEST = {
 TOKENIZER_FILES = frozenset(LARGEST) - {CONFIG, "generation_config.json", INDEX}
 JSON_DEPTH = 20
 JSON_VALUES = 2_000_000  # commas in a file: each value takes up to a hundred times its size when it is read
+SAVE = "Save the model with save_pretrained."
 REPAIR = "Repair the file, or save the model again."
 SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
 WEIGHTS = (SINGLE, INDEX)
@@ -84,7 +86,9 @@ class Listing:
     def read(self, name: str, start: int, stop: int) -> bytes:
         """Return the bytes from `start` to `stop` of one of the model's files, fewer if it ends before."""
         if name not in self.files:
-            raise BadConfig(f"{self.hub_id} has no {name}.", "Save the model with save_pretrained.")
+            is_adapter = name == CONFIG and ADAPTER_CONFIG in self.files
+            step = f"It is an adapter: name it behind its model, as MODEL+{self.hub_id}." if is_adapter else SAVE
+            raise BadConfig(f"{self.hub_id} has no {name}.", step)
         if self.client:
             return self.client.read(self.hub_id, self.commit, name, start, stop)
         with self.path(name).open("rb") as file:

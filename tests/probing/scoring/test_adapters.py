@@ -203,6 +203,14 @@ def test_an_adapter_of_another_model_is_refused(tmp_path: Path) -> None:
         load(f"{base}+{tmp_path / 'adapter'}", device="cpu")
 
 
+def test_an_adapter_that_stands_in_the_place_of_its_model_is_told_where_to_stand(tmp_path: Path) -> None:
+    folder = tmp_path / "adapter"
+    build_adapter(folder, "gpt2")
+    with pytest.raises(BadConfig) as raised:
+        load(str(folder), device="cpu")
+    assert raised.value.next_step == f"It is an adapter: name it behind its model, as MODEL+{folder}."
+
+
 def test_without_peft_there_is_one_clear_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build_adapter(tmp_path / "adapter", "gpt2")
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
