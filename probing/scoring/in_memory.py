@@ -106,7 +106,8 @@ def _active_adapters(network: Any) -> dict[str, str]:
             "Adapters that put learned prompts before each text cannot be probed.",
             "Use adapters that change layers, such as LoRA.",
         )
-    kinds = {name: getattr(network.peft_config[name], "peft_type", None) for name in network.active_adapters}
+    names = network.active_adapters if network.get_model_status().enabled else ()
+    kinds = {name: getattr(network.peft_config[name], "peft_type", None) for name in names}
     return {name: f"{name} ({kind.value})" if kind else name for name, kind in kinds.items()}
 
 

@@ -90,6 +90,16 @@ def test_adapters_are_scored_with_their_network_and_named(
         assert list(ours) == pytest.approx(list(theirs), abs=1e-3)
 
 
+def test_adapters_that_are_switched_off_are_not_named(
+    network: Any, benchmark: Benchmark, expected: pd.DataFrame
+) -> None:
+    adapted = get_peft_model(network, LoraConfig(r=4, init_lora_weights=False, fan_in_fan_out=True))
+    with adapted.disable_adapter():
+        result = probing.run(adapted, benchmark, progress=False)
+    assert (result.record["model"]["adapter"], result.notes) == ("", [])
+    assert [list(scores) for scores in result.items["scores"]] == [list(scores) for scores in expected["scores"]]
+
+
 def test_the_record_names_the_network(network: Any, folder: Path, benchmark: Benchmark) -> None:
     model = probing.wrap(network, name="my model")
     card = probing.run(model, benchmark, progress=False).record["model"]
