@@ -10,6 +10,18 @@ from probing.errors import BadInput
 LARGEST_FILE = 1_000_000  # bytes
 
 
+class _KeysOnce(yaml.SafeLoader):
+    """Loader that refuses a key which stands twice, as one of its values would be ignored silently."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        names: set[str] = set()
+        for key, _ in node.value:
+            if str(key.value) in names:
+                raise yaml.MarkedYAMLError(problem=f"{key.value} stands twice", problem_mark=key.start_mark)
+            names.add(str(key.value))
+        return super().construct_mapping(node, deep)
+
+
 def read_config(path: str | Path) -> dict[str, Any]:
     """Return the named values of a YAML file."""
     path = Path(path)
@@ -18,7 +30,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
     if path.stat().st_size > LARGEST_FILE:
         raise BadInput(f"{path} is larger than {LARGEST_FILE:,} bytes.", "Give a configuration file.")
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), _KeysOnce)
     except yaml.MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise BadInput(f"{path}{line}: not YAML ({error.problem}).", "Correct it.") from error

@@ -67,6 +67,8 @@ def test_every_setting_option_and_way_of_loading_may_stand_in_a_file(subtests: p
         ("3: a\n", "holds no names with values"),
         ("", "holds no names with values"),
         ("a: \x00\n", "is not YAML in UTF-8"),
+        ("sample: 1\nmodels: [a]\nsample: 2\n", "line 3: not YAML (sample stands twice)"),
+        ("models: [{model: a, model: b}]\n", "line 1: not YAML (model stands twice)"),
         ("modles: [a]\n", "Did you mean 'models'?"),
         ("models: [a]\nbenchmarks: [pairs]\nxyzzy: 1\n", "A study has no setting 'xyzzy'. Choose from: "),
         ("models: [{model: a, comit: b}]\n", "Did you mean 'commit'?"),
