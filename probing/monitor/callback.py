@@ -18,12 +18,14 @@ from transformers import (
 )
 from transformers.utils import logging
 
+from probing.analysis.confidence import BRIER, CALIBRATION_ERROR
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, NonFiniteScores
 from probing.given_settings import GivenSettings
 from probing.monitor.measuring import Measurement, MissingMetric, Monitor, agreed
 
 logger = logging.get_logger(__name__)
+LESS_IS_BETTER = (BRIER, CALIBRATION_ERROR)
 PREFIX = "eval_"  # by which the loggers of transformers put figures beside those of evaluations
 # What the Trainer itself measures in an evaluation; the name of one of several data sets may stand in between.
 TRAINERS_OWN = re.compile(
@@ -125,13 +127,15 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
     ) -> None:
         """Probe the model as it is before the training, unless the training goes on from a step that was probed.
 
-        Raises `BadInput` if `metric_for_best_model` names a figure that no evaluation will have.
+        Raises `BadInput` if `metric_for_best_model` names a figure that no evaluation will have, or one of which less is
+        better while `greater_is_better` is true.
         """
         if self.every_evaluations and args.eval_strategy == "no":
             raise BadInput("This training never evaluates.", "Set eval_strategy, or give every_steps or every_epochs.")
         self._refuse_confusion()
         self._go_first()
         self._best_by = self._figure_of_best(args)
+        self._refuse_wrong_direction(args)
         self._begin = self._last_time = time.perf_counter()
         self._seconds, self._evaluations = 0.0, 0
         probed = [entry["step"] for entry in state.log_history if self._name("seconds") in entry]
@@ -220,6 +224,16 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         callbacks = trainer.callback_handler.callbacks
         others = [callback for callback in callbacks if not type(callback).__module__.startswith(modules)]
         return "" if trainer.compute_metrics or type(trainer) is not Trainer or others else figure
+
+    def _refuse_wrong_direction(self, args: TrainingArguments) -> None:
+        """Raise `BadInput` where the Trainer would take the worst model for the best one, as it does by default."""
+        metrics = {self._name(metric): metric for metric in self.monitor.metrics}
+        metric = metrics.get(self._best_by, self.monitor.metrics[0])
+        if self._best_by and args.greater_is_better and metric in LESS_IS_BETTER:
+            raise BadInput(
+                f"metric_for_best_model is {self._best_by!r}, of which less is better.",
+                "Set greater_is_better=False in the TrainingArguments.",
+            )
 
     def _refuse_missing(self, state: TrainerState) -> None:
         logged = dict.fromkeys(name for entry in state.log_history for name in entry)

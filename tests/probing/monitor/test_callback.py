@@ -402,6 +402,25 @@ def test_a_best_model_by_a_figure_of_others_is_chosen_as_without_the_callback(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("metric", ["brier_score", "calibration_error"])
+def test_the_worst_model_is_never_taken_for_the_best_one(
+    folder: Path, benchmark: Benchmark, tmp_path: Path, metric: str
+) -> None:
+    figure = ACCURACY.replace("accuracy", metric)
+    for greater in (None, True, False):
+        trainer = trainer_of(
+            folder, tmp_path, **BEST | {"metric_for_best_model": figure, "greater_is_better": greater}
+        )
+        trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=2, metrics=[metric]))
+        if greater is False:
+            trainer.train()
+            figures = [entry[figure] for entry in trainer.state.log_history if figure in entry and entry["step"]]
+            assert trainer.state.best_metric == min(figures)
+        else:
+            with pytest.raises(BadInput, match="of which less is better"):
+                trainer.train()
+
+
 def test_a_resumed_training_goes_on_choosing_its_best_model(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
     for resume in (False, True):
         trainer = trainer_of(folder, tmp_path, **BEST | {"max_steps": 8})
