@@ -8,7 +8,7 @@ from typing import Protocol
 from probing.benchmark import Benchmark
 from probing.errors import BadBenchmark
 from probing.formats import bear, bear_hub, dlama, geography, knowledge_graph, lama, mlama, open_questions, stest, table
-from probing.formats.reading import stray_spaces_note
+from probing.formats.reading import notes_on_texts
 
 
 class Reader(Protocol):
@@ -46,21 +46,21 @@ MARKS = (
 )
 
 
-def _naming_stray_spaces(read: Callable[[Path], Benchmark]) -> Callable[[Path], Benchmark]:
-    """Return the reader with a note on white space that nobody sees in a table, and that changes every score.
+def _naming_what_nobody_sees(read: Callable[[Path], Benchmark]) -> Callable[[Path], Benchmark]:
+    """Return the reader with notes on what nobody sees in a table, and what changes every score.
 
     The texts stay as they are: published benchmarks have some, and were measured with it.
     """
 
     def reader(folder: Path) -> Benchmark:
         benchmark = read(folder)
-        return replace(benchmark, notes=(*benchmark.notes, *stray_spaces_note(benchmark.relations)))
+        return replace(benchmark, notes=(*benchmark.notes, *notes_on_texts(benchmark.relations)))
 
     return reader
 
 
 FORMATS: dict[str, Callable[[Path], Benchmark]] = {
-    name: _naming_stray_spaces(READERS[name].read) for name in sorted(READERS)
+    name: _naming_what_nobody_sees(READERS[name].read) for name in sorted(READERS)
 }
 
 

@@ -6,11 +6,12 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from unicodedata import is_normalized
 
 from probing.benchmark import Relation
 from probing.errors import BadBenchmark, nearest, suggestion
@@ -24,8 +25,9 @@ PLAN_FILE = "clozeboard.json"  # the title and the usual settings of any benchma
 # Keys that may stand beside those that are read, as they do in published files: remarks for people.
 REMARKS = frozenset({"label", "name", "description", "comment", "type", "relation_label", "source", "licence", FIELD})
 NEARNESS = 0.8  # from 0 to 1: how alike two keys must be for one to be taken for a misspelling of the other
-# White space around a text, also characters without width, or doubled in it.
-STRAY_SPACE = re.compile(r"\A[\s\u200b\u2060\ufeff]|[\s\u200b\u2060\ufeff]\Z|\s\s")
+# White space around a text, also characters without width, or doubled in it; and in it what no name has: tabs and other
+# control characters, a soft hyphen, and the mark that begins a file.
+STRAY_SPACE = re.compile(r"\A[\s\u200b\u2060\ufeff]|[\s\u200b\u2060\ufeff]\Z|\s\s|[\x00-\x09\x0b-\x1f\x7f\u00ad\ufeff]")
 LARGEST_FILE = 200_000_000  # bytes; the largest benchmark file known to us has 3 million
 
 
@@ -146,13 +148,28 @@ def note_on(names: Iterable[str], what: str) -> tuple[str, ...]:
     return (f"{what}: {listed}.",) if listed else ()
 
 
-def stray_spaces_note(relations: Iterable[Relation]) -> tuple[str, ...]:
-    """Return a note on the labels and templates with white space around them or doubled in them, if there are any."""
-    stray = {text: relation.id for relation in relations for text in _texts(relation) if STRAY_SPACE.search(text)}
+def notes_on_texts(relations: Sequence[Relation]) -> tuple[str, ...]:
+    """Return notes on the labels and templates in which nobody sees what a tokenizer reads, if there are any."""
+    places = {text: relation.id for relation in relations for text in _texts(relation)}
+    stray = [text for text in places if STRAY_SPACE.search(text)]
+    apart = [text for text in places if not is_normalized("NFC", text)]
+    spaces = "with white space around them or doubled in them, or with invisible characters,"
+    return (
+        *_note_on_texts(stray, places, spaces, "Remove the white space from the files where it is not meant."),
+        *_note_on_texts(
+            apart,
+            places,
+            "whose letters stand in parts, such as an accent behind its letter,",
+            "Write the files in Unicode's NFC.",
+        ),
+    )
+
+
+def _note_on_texts(texts: Sequence[str], places: Mapping[str, str], fault: str, next_step: str) -> tuple[str, ...]:
     return tuple(
-        f"Labels or templates with white space around them or doubled in them are scored as they stand: {len(stray):,} "
-        f"(first: {text!r:.80} in {relation}). Remove the white space from the files where it is not meant."
-        for text, relation in list(stray.items())[:1]
+        f"Labels or templates {fault} are scored as they stand: {len(texts):,} (first: {text!r:.80} in {places[text]}). "
+        f"{next_step}"
+        for text in texts[:1]
     )
 
 

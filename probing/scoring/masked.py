@@ -204,7 +204,6 @@ class MaskedModel(AnsweringModel):
         off = float((log_probs.double().cpu()[order] - expected).abs().max())
         return off <= self.tolerance or self.note_reference(f"off by {off:.2g} in the self-check")
 
-
     @torch.inference_mode()
     def _refuse_causal_attention(self) -> None:
         """Raise if a mask is predicted from the tokens before it alone (a masked head on a decoder)."""

@@ -73,7 +73,7 @@ def test_single_spaces_within_labels_are_not_named(format: str, tmp_path: Path) 
     assert not notes_on_spaces(opened(FILES[format], tmp_path, " " if inside else ""))
 
 
-@pytest.mark.parametrize("label", [" Lima", "Lima\t", "\ufeffLima", "Lima\u200b", "Lima\u00a0"])
+@pytest.mark.parametrize("label", [" Lima", "Lima\t", "\ufeffLima", "Lima\u200b", "Lima\u00a0", "Li\u00adma"])
 def test_the_note_shows_the_first_label_as_it_stands(label: str, tmp_path: Path) -> None:
     row = {"relation": "P36", "item": 0, "template_index": 0, "correct": 0}
     row |= {"template": "The capital of [X] is [Y].", "subject": "Peru", "answer_options": [label, "Quito"]}
@@ -86,3 +86,11 @@ def test_the_note_shows_the_first_label_as_it_stands(label: str, tmp_path: Path)
 def test_white_space_and_joiners_that_are_part_of_a_name_are_not_named(label: str, tmp_path: Path) -> None:
     files = {**FILES["lama"], "P36.jsonl": f'{{"sub_label": "Peru", "obj_label": "{label}"}}'}
     assert not notes_on_spaces(opened(files, tmp_path, ""))
+
+
+def test_labels_whose_letters_stand_in_parts_are_named(tmp_path: Path) -> None:
+    for label, notes in (("Bogota\u0301", 1), ("Bogotá", 0), ("서울", 0), ("\u1109\u1165\u110b\u116e\u11af", 1)):
+        files = {**FILES["lama"], "P36.jsonl": f'{{"sub_label": "Colombia", "obj_label": "{label}"}}'}
+        named = [note for note in opened(files, tmp_path, "").notes if "accent" in note]
+        assert len(named) == notes
+        assert all(label in note and "NFC" in note for note in named)

@@ -408,9 +408,7 @@ def test_the_worst_model_is_never_taken_for_the_best_one(
 ) -> None:
     figure = ACCURACY.replace("accuracy", metric)
     for greater in (None, True, False):
-        trainer = trainer_of(
-            folder, tmp_path, **BEST | {"metric_for_best_model": figure, "greater_is_better": greater}
-        )
+        trainer = trainer_of(folder, tmp_path, **BEST | {"metric_for_best_model": figure, "greater_is_better": greater})
         trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=2, metrics=[metric]))
         if greater is False:
             trainer.train()
