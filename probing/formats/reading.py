@@ -167,8 +167,8 @@ def notes_on_texts(relations: Sequence[Relation]) -> tuple[str, ...]:
 
 def _note_on_texts(texts: Sequence[str], places: Mapping[str, str], fault: str, next_step: str) -> tuple[str, ...]:
     return tuple(
-        f"Labels or templates {fault} are scored as they stand: {len(texts):,} (first: {text!r:.80} in {places[text]}). "
-        f"{next_step}"
+        f"Labels or templates {fault} are scored as they stand: {len(texts):,} "
+        f"(first: {text!r:.80} in {places[text]}). {next_step}"
         for text in texts[:1]
     )
 

@@ -127,8 +127,8 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
     ) -> None:
         """Probe the model as it is before the training, unless the training goes on from a step that was probed.
 
-        Raises `BadInput` if `metric_for_best_model` names a figure that no evaluation will have, or one of which less is
-        better while `greater_is_better` is true.
+        Raises `BadInput` if `metric_for_best_model` names a figure that no evaluation will have, or one of which less
+        is better while `greater_is_better` is true.
         """
         if self.every_evaluations and args.eval_strategy == "no":
             raise BadInput("This training never evaluates.", "Set eval_strategy, or give every_steps or every_epochs.")
