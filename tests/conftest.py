@@ -84,6 +84,20 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("few" if config.option.markexpr == "not slow" else "steady")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Stop what measures coverage in one of several processes before pytest-cov starts to measure its tests.
+
+    Coverage itself has begun there, and so has pytest-cov, as if the process had others below it. Of several that are
+    stacked, pausing the last one lets the one before go on, and every forked process saves what they have measured.
+    """
+    if hasattr(session.config, "workerinput"):
+        while running := Coverage.current():
+            running.stop()
+            if running._collector is not None:
+                running._collector.reset()
+
+
 def measure_forks_alone() -> None:
     """Let a forked process save its own coverage, and not once more all that was measured before it, for seconds."""
     of_parent: Coverage | None = None
