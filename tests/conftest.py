@@ -3,7 +3,8 @@
 import gc
 import json
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -127,21 +128,34 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """Let one process have all tests of a file, and all of the browser: they share a site that takes long to fill."""
     file = item.nodeid.partition("::")[0]
     item.add_marker(pytest.mark.xdist_group(BROWSER if file.startswith(BROWSER) else file))
-    if file.startswith(BROWSER) or (file.startswith(UNCOUNTED) and item.get_closest_marker("slow")):
-        item.add_marker(pytest.mark.no_cover)
+
+
+@contextmanager
+def uncounted(config: pytest.Config) -> Iterator[None]:
+    """Measure no coverage in a block."""
+    plugin = config.pluginmanager.getplugin("_cov")
+    if plugin:
+        plugin.cov_controller.pause()
+    try:
+        yield
+    finally:
+        if plugin:
+            plugin.cov_controller.resume()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Start the processes of an uncounted test, and those of its fixtures, without coverage.
+    """Run an uncounted test, its fixtures and their processes without coverage.
 
-    So do all slow tests of the library: what its processes run, quick tests run in processes and in their own.
+    So do the processes of all slow tests of the library: what these run, quick tests run in processes and in their own.
     """
-    is_slow_of_library = item.nodeid.startswith("tests/probing/") and item.get_closest_marker("slow")
-    is_uncounted = is_slow_of_library or item.get_closest_marker("no_cover")
-    config = os.environ.pop(COVERAGE, None) if is_uncounted else None
+    is_slow = item.get_closest_marker("slow") is not None
+    is_uncounted = is_slow and item.nodeid.startswith((BROWSER, *UNCOUNTED))
+    without_processes = is_uncounted or (is_slow and item.nodeid.startswith("tests/probing/"))
+    config = os.environ.pop(COVERAGE, None) if without_processes else None
     try:
-        return (yield)
+        with uncounted(item.config) if is_uncounted else nullcontext():
+            return (yield)
     finally:
         if config:
             os.environ[COVERAGE] = config
@@ -161,17 +175,12 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
     Coverage takes as much, and counts the imports of the first of several processes, which all import the same. Tests
     make many objects and few cycles, for which the usual thresholds let the collector take a twentieth of the time.
     """
-    plugin = session.config.pluginmanager.getplugin("_cov")
     first = getattr(session.config, "workerinput", {}).get("workerid", "gw0") == "gw0"
-    uncounted = None if first or plugin is None else plugin.cov_controller
     gc.disable()
-    if uncounted:
-        uncounted.pause()
     try:
-        return (yield)
+        with nullcontext() if first else uncounted(session.config):
+            return (yield)
     finally:
-        if uncounted:
-            uncounted.resume()
         gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)
