@@ -5,6 +5,7 @@ Hugging Face format, if they are the same when they are read again.
 """
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import redirect_stderr
 from functools import partial
@@ -64,6 +65,7 @@ CONFIG = "config.json"
 # Of the memory that is free, the share that a second copy of the weights may take.
 MEMORY_SHARE = 0.5
 NAMED_WEIGHTS = 4  # a note names no more
+OF_LAYER = re.compile(r"\.\d+\.")  # in the name of a weight
 
 
 def load_network(source: CheckedSource, folder: Path, options: LoadingOptions) -> tuple[PreTrainedModel, list[str]]:
@@ -227,16 +229,18 @@ def _refuse_missing(source: CheckedSource, names: Collection[str]) -> None:
 
 
 def _left_out(source: CheckedSource, network: PreTrainedModel, names: Collection[str]) -> list[str]:
-    """Return a note on stored weights that the network does not have.
+    """Return a note on stored weights of layers that the network does not have.
 
-    Those beside a text part are named elsewhere, and quantised weights are stored under other names.
+    Heads and poolers beside the head in use change no score. Weights beside a text part are named elsewhere, and
+    quantised weights are stored under other names.
     """
+    of_layers = sorted(filter(OF_LAYER.search, names))
     is_plain = source.description and not source.description.text_part and not source.quantisation
-    if not names or not is_plain:
+    if not of_layers or not is_plain:
         return []
-    named = ", ".join(sorted(names)[:NAMED_WEIGHTS])
-    more = f" and {len(names) - NAMED_WEIGHTS} more" if len(names) > NAMED_WEIGHTS else ""
-    return [f"Weights that {type(network).__name__} does not have by the config are ignored: {named}{more}."]
+    named = ", ".join(of_layers[:NAMED_WEIGHTS])
+    more = f" and {len(of_layers) - NAMED_WEIGHTS} more" if len(of_layers) > NAMED_WEIGHTS else ""
+    return [f"Weights of layers that {type(network).__name__} does not have by the config are ignored: {named}{more}."]
 
 
 def _shape(sizes: Iterable[int]) -> str:

@@ -190,7 +190,8 @@ def test_their_code_is_neither_fetched_nor_run_as_is_said(family: str, source: s
 def test_weights_that_the_network_does_not_have_by_its_config_are_named(gpt2: Path) -> None:
     set_keys(gpt2, "config.json", n_layer=1)
     (note,) = load(str(gpt2), device="cpu").usage.notes
-    assert note.startswith("Weights that GPT2LMHeadModel does not have by the config are ignored: transformer.h.1.attn")
+    start = "Weights of layers that GPT2LMHeadModel does not have by the config are ignored: transformer.h.1.attn"
+    assert note.startswith(start)
     assert re.search(r" and \d more\.$", note)
 
 
