@@ -2,11 +2,9 @@
 
 import gc
 import os
-import shlex
 import sys
 from collections.abc import Container, Sequence
 from importlib import import_module
-from itertools import takewhile
 
 from probing.command_line.exit_codes import Parser, exit_code, program
 from probing.errors import BadInput
@@ -41,24 +39,25 @@ COMMANDS = {
     ),
 }
 
-# Commands of version 0.2, which go in the next one, and the words that take the place of each.
-OLD_COMMANDS = {
-    "sweep": "run --revisions=all",
-    "convert": "download --convert",
-    "predictions": "show --predictions",
-    "diversity": "list --cultures=west",
-}
-
+# What version 0.2 curated by options, which are now the keys of a file.
+OLD_KINDS = ("culture", "geography", "specificity", "graph", "multiple-choice", "translate")
 # Flags of version 0.2 that are gone, each with its command and the words that take its place.
 GONE_FLAGS = {
     ("compare", "--unified"): "paper s-test --models",
     ("compare", "--bias"): "paper bear --figure 4",
+    ("compare", "--csv"): "compare A B --json FILE",
     ("curate", "popularity"): "rescore --tags FILE",
+    **{("curate", kind): "curate PLAN.yaml" for kind in OLD_KINDS},
     ("paper", "--dry-run"): "run MODEL --dry-run",
+    ("run", "--config"): "study FILE",
 }
 
 # Commands that are gone, and what takes the place of each, with {} for the name of this program.
 GONE_COMMANDS = {
+    "sweep": "{} run MODEL --revisions all",
+    "convert": "{} download MODEL --convert",
+    "predictions": "{} show DIR --predictions",
+    "diversity": "{} list BENCHMARK --cultures",
     "know-say": "{} run MODEL --probe answering, and {} compare",
     "exposure": "{} rescore --tags FILE",
     "surprisal": "{} perplexity MODEL --sentences FILE, or probing.surprisal in Python",
@@ -86,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         import_module("probing.command_line.completion").complete(parser)
     if arguments is None:
         gc.set_threshold(NEW_OBJECTS_BEFORE_COLLECTION)
-    words = _new_words(sys.argv[1:] if arguments is None else list(arguments))
+    words = sys.argv[1:] if arguments is None else list(arguments)
 
     def command() -> None:
         _refuse_gone(words)
@@ -94,24 +93,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parsed.command(parsed)
 
     return exit_code(command)
-
-
-def _new_words(words: list[str]) -> list[str]:
-    """Return the words with an old command replaced, and name what replaces it."""
-    if not words or words[0] not in OLD_COMMANDS:
-        return words
-    old, *others = words
-    new = [*OLD_COMMANDS[old].split(), *(_with_benchmark(others) if old == "sweep" else others)]
-    print(f"{old} goes in the next version. Use {program()} {shlex.join(new)} in its place.", file=sys.stderr)
-    return new
-
-
-def _with_benchmark(words: list[str]) -> list[str]:
-    """Return the words of a sweep with the flag of the benchmark before its second name, where no flag is given."""
-    names = list(takewhile(lambda word: not word.startswith("-"), words))
-    if len(names) != 2 or any(word.startswith(("--benchmark", "--tasks")) for word in words):
-        return words
-    return [names[0], "--benchmark", *words[1:]]
 
 
 def _refuse_gone(words: list[str]) -> None:

@@ -13,7 +13,7 @@ from probing.baselines import baseline_scores, pair_answers, rarer_scores
 from probing.benchmark import Benchmark
 from probing.catalog import CATALOG, benchmarks_folder, download, how_checked, known_name, named_folder, open_benchmark
 from probing.command_line.exit_codes import program, refuse_without
-from probing.command_line.printing import print_by_dimension, print_lines, print_table, write_csv, write_old_csv
+from probing.command_line.printing import print_by_dimension, print_lines, print_table, write_csv
 from probing.curation.cultures import Culture, country_ids, members, read_countries, read_culture
 from probing.curation.plan_file import Servers
 from probing.errors import BadInput, suggestion
@@ -28,7 +28,7 @@ from probing.sentences.sentence_files import corpus_counts, listed_counts
 from probing.settings import IN_WORDS, Option
 
 WEST = "west"
-OF_CULTURES = ("relation", "with", "countries", "wikidata", "csv")  # the arguments of `list` that are about --cultures
+OF_CULTURES = ("relation", "with", "countries", "wikidata")  # the arguments of `list` that are about --cultures
 NAMES_IN_TABLE_A1 = {"trex": "lama", "xfactr": "xfactr"}  # of known benchmarks, in DLAMA's paper
 
 
@@ -46,7 +46,6 @@ def add_list(parser: argparse.ArgumentParser) -> None:
     countries = "cultures: a table with lines of an id and, behind tabs, the ids of its countries"
     add("--countries", type=Path, metavar="FILE", help=countries)
     add("--wikidata", action="store_true", help="cultures: ask Wikidata which subjects and objects belong to it")
-    add("--csv", type=Path, help=argparse.SUPPRESS)  # of version 0.2; goes in the next one
     parser.set_defaults(command=list_names)
 
 
@@ -186,7 +185,6 @@ def _print_cultures(arguments: argparse.Namespace) -> None:
     printed_name = NAMES_IN_TABLE_A1.get(known_name(arguments.benchmark))
     if places and arguments.cultures == WEST and printed_name:
         table = _beside_printed(table, printed_name)
-    write_old_csv(table, arguments.csv)
     print_table(table)
     print()
     for sentence in in_words(table, other):

@@ -63,7 +63,6 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add("--items", type=Path, metavar="FILE", help="write the facts lost and gained to a CSV file")
     add("--plot", type=Path, metavar="FILE", help="draw the differences that are printed: .html, .png, .svg or .pdf")
     add("--json", metavar="FILE", help=f"write everything as JSON; {STDOUT} prints it in place of the text")
-    add("--csv", type=Path, metavar="FILE", help="as --json, but only the differences; goes in the next version")
     parser.set_defaults(command=compare_two)
 
 
@@ -79,8 +78,6 @@ def compare_two(arguments: argparse.Namespace) -> None:
     compared = _of_results(paths) if all(are_results) else _of_files(paths, arguments.metric, arguments.filter)
     if arguments.items:
         write_csv(compared.facts, arguments.items)
-    if arguments.csv:
-        write_csv(compared.differences, arguments.csv)
     if arguments.plot:
         compared.plot(arguments.plot, with_all=arguments.all)
     if arguments.json == STDOUT:
@@ -90,8 +87,6 @@ def compare_two(arguments: argparse.Namespace) -> None:
     if arguments.json:
         with new_file(Path(arguments.json)) as new:
             new.write_text(f"{compared.as_json()}\n", encoding="utf-8")
-    if arguments.csv:
-        print("\n--csv goes in the next version: --json has these figures, and --items the facts.")
 
 
 def _refuse_absent(paths: Iterable[Path]) -> None:

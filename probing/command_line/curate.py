@@ -6,7 +6,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from probing.command_line.old_curate import add_old_options, old_plan
 from probing.curation import culture_facts, translation
 from probing.curation.articles import Articles
 from probing.curation.plan_file import Kind, Servers, read_plan
@@ -25,12 +24,11 @@ def add_curate(parser: argparse.ArgumentParser) -> None:
     add("--cache", type=Path, metavar="FILE", help=cache_help)
     contact_help = "your e-mail address or web page, which Wikimedia's policy demands; default: CLOZEBOARD_CONTACT"
     add("--contact", default="", metavar="ADDRESS", help=contact_help)
-    add_old_options(parser)
     parser.set_defaults(command=curate)
 
 
 def curate(arguments: argparse.Namespace) -> None:
-    kind, plan, servers = old_plan(arguments) or read_plan(arguments.plan)
+    kind, plan, servers = read_plan(arguments.plan)
     if arguments.dry_run:
         with_labels = chain(kind.module.queries(plan), [labels_query(("en",), (EXAMPLE_ITEM,))])
         return print("\n".join(query.text for query in with_labels))

@@ -14,7 +14,7 @@ import pandas as pd
 from probing.analysis.culture_metrics import nearness, prediction_shares
 from probing.catalog import open_benchmark
 from probing.chart_template import LIGHT, chart_template, trace_menu
-from probing.command_line.printing import print_table, write_old_csv
+from probing.command_line.printing import print_table
 from probing.errors import BadInput, suggestion
 from probing.extras import graph_objects
 from probing.files.folders import new_file
@@ -26,7 +26,7 @@ from probing.settings import Settings
 
 TASK = "The chart of predictions"
 MOST = 5  # answers that are printed for each language
-OF_PREDICTIONS = ("benchmark", "relation", "merge", "csv")  # the arguments of `show` that are about --predictions
+OF_PREDICTIONS = ("benchmark", "relation", "merge")  # the arguments of `show` that are about --predictions
 OTHERS = "all other answers"
 BAR_HEIGHT = 34  # pixels
 # The bars of each language, by the column of their shares: all of what the model answers, the part of it that is right,
@@ -44,13 +44,9 @@ def add_predictions(parser: argparse.ArgumentParser) -> None:
     add("--relation", "--relations", nargs="+", default=[], metavar="ID", help=relations)
     merged = 'predictions: answers that count as one, in TOML: Islam = ["Q432", "Muslim"]'
     add("--merge", type=Path, metavar="FILE", help=merged)
-    add("--most", type=int, default=MOST, help=argparse.SUPPRESS)  # of version 0.2; goes in the next one
-    add("--csv", type=Path, help=argparse.SUPPRESS)  # likewise
 
 
 def print_predictions(arguments: argparse.Namespace) -> None:
-    if arguments.most < 1:
-        raise BadInput(f"--most {arguments.most} would print nothing.", "Give 1 or more.")
     merged = read_merged(arguments.merge) if arguments.merge else {}
     opened = cache(open_benchmark)
     tables, distances, models = [], [], set()
@@ -66,16 +62,15 @@ def print_predictions(arguments: argparse.Namespace) -> None:
         raise BadInput(f"These results are of {len(models)} models.", "Give results of one model.")
     table = pd.concat(tables, ignore_index=True)
     _refuse_twice(table)
-    write_old_csv(table, arguments.csv)
     by_language = table.groupby(["relation", "language"], sort=False)
-    print_table(by_language.head(arguments.most))
+    print_table(by_language.head(MOST))
     print("\nP@1, with answers that count as one merged")
     print_table(by_language["correct_share"].sum().rename("p_at_1").reset_index())
     if len(near := pd.concat(distances)):
         print("\nhow near the answers are to right ones, by the country of both")
         print_table(near)
     if arguments.plot:
-        chart = prediction_chart(table, arguments.most)
+        chart = prediction_chart(table, MOST)
         with new_file(arguments.plot) as temporary:
             chart.write_html(temporary, include_plotlyjs=True)
 

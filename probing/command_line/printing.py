@@ -1,6 +1,5 @@
 """Tables and scores as text on the terminal, and as CSV."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,10 +46,3 @@ def write_csv(table: "pd.DataFrame", path: Path | None) -> None:
     if path:
         with new_file(path) as new:
             table.to_csv(new, index=False)
-
-
-def write_old_csv(table: "pd.DataFrame", path: Path | None) -> None:
-    """Write the table that --csv of version 0.2 wrote, and say that the flag goes."""
-    if path:
-        write_csv(table, path)
-        print("--csv goes in the next version. The table that is printed has its place.", file=sys.stderr)

@@ -1,7 +1,6 @@
 """The commands `run` and `study`: probe one model on one benchmark, or a study of several."""
 
 import argparse
-import sys
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
@@ -31,7 +30,6 @@ from probing.studies.arguments import LOADING, REVISIONS, START, results_folder
 from probing.studies.study import planned_runs, study_arguments
 from probing.studies.study_results import CHART, SPREADSHEET, SWEEP_TABLE, TABLE, Study, Sweep
 
-OLD_CONFIG = "old_config"  # the name of --config, which goes in the next version
 TRY_AGAIN = "The same command tries them again, and no others."
 
 
@@ -39,7 +37,6 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `run`, with which studies and sweeps can be made as well."""
     add_model(parser, is_list=True)
     _add_benchmark(parser)
-    parser.add_argument("--config", dest=OLD_CONFIG, help=argparse.SUPPRESS)
     _add_study_arguments(parser)
     add_peer_names(parser)
     parser.set_defaults(config=None)
@@ -102,9 +99,6 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """Probe one model on one benchmark, or more of either or start tokens, or only say how long that will take."""
     if arguments.config is None:
         answer_peer_names(arguments)
-    if config := getattr(arguments, OLD_CONFIG, None):
-        print(f"run --config goes in the next version. Use {program()} study {config} in its place.", file=sys.stderr)
-        arguments.config = config
     needed = {
         "MODEL before all flags": arguments.model,
         "--benchmark": arguments.benchmark,

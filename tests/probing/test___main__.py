@@ -1,6 +1,5 @@
 """Exit codes of the program, and one line for each complaint."""
 
-import argparse
 import gc
 import os
 import sys
@@ -11,8 +10,8 @@ from typing import Any
 import pytest
 
 import probing
-from probing.__main__ import GONE_COMMANDS, NEW_OBJECTS_BEFORE_COLLECTION, OLD_COMMANDS, main
-from probing.command_line.exit_codes import Parser, program
+from probing.__main__ import GONE_COMMANDS, NEW_OBJECTS_BEFORE_COLLECTION, main
+from probing.command_line.exit_codes import program
 from probing.errors import NoSpace
 from probing.extras import package_version
 from tests.conftest import BearFolder
@@ -103,35 +102,6 @@ def test_a_failure_is_one_line_and_code_1(
     complaint(capsys)
 
 
-@pytest.mark.parametrize("old", OLD_COMMANDS)
-def test_an_old_command_is_its_new_one_and_one_line_says_so(
-    old: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    calls: list[argparse.Namespace] = []
-    parse = Parser.parse_args
-
-    def parsed(self: Parser, words: list[str]) -> argparse.Namespace:
-        arguments = parse(self, words)
-        arguments.command = calls.append
-        return arguments
-
-    monkeypatch.setattr(Parser, "parse_args", parsed)
-    new, *flags = OLD_COMMANDS[old].split()
-    assert main([old, "folder"]) == main([new, *flags, "folder"]) == 0
-    assert calls[0] == calls[1]
-    captured = capsys.readouterr()
-    used = f"{program()} {OLD_COMMANDS[old]} folder"
-    assert captured.err == f"{old} goes in the next version. Use {used} in its place.\n"
-
-
-def test_the_second_name_of_a_sweep_is_its_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["sweep", "training", "starter"])
-    notice, error = capsys.readouterr().err.splitlines()
-    assert f"Use {program()} run --revisions=all training --benchmark starter in its place." in notice
-    assert error.startswith("error: the following arguments are required: --out (help:")
-
-
 @pytest.mark.parametrize("gone", GONE_COMMANDS)
 def test_a_command_that_is_gone_is_refused_with_what_takes_its_place(
     gone: str, capsys: pytest.CaptureFixture[str]
@@ -177,7 +147,10 @@ def test_ctrl_c_is_code_130_and_says_that_the_run_goes_on(
     [
         ("compare", "--unified", "paper s-test --models"),
         ("compare", "--bias=P30", "paper bear --figure 4"),
+        ("compare", "--csv", "compare A B --json FILE"),
+        ("run", "--config", "study FILE"),
         ("curate", "popularity", "rescore --tags FILE"),
+        ("curate", "graph", "curate PLAN.yaml"),
         ("paper", "--dry-run", "run MODEL --dry-run"),
     ],
 )

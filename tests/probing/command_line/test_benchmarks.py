@@ -147,12 +147,10 @@ def test_a_benchmark_that_names_cultures_needs_nothing_else(tmp_path: Path, caps
     other = tmp_path / "other"
     other.mkdir()
     (other / "P37.jsonl").write_text('{"sub_uri": "Q142", "obj_uri": "Q150"}\n')
-    table = tmp_path / "table.csv"  # of version 0.2
-    output = printed_by(capsys, "list", str(folder), "--cultures", "--with", str(other), "--csv", str(table))
+    output = printed_by(capsys, "list", str(folder), "--cultures", "--with", str(other))
     assert f"Arab: 40.0% of the facts (2), of which {other} has 0.0% (0)." in output
     assert f"West: 60.0% of the facts (3), of which {other} has 33.3% (1)." in output
     assert output.splitlines()[0].split() == ["relation", "group", "facts", "share", "shared", "shared_share"]
-    assert table.read_text().splitlines()[0].split(",") == output.splitlines()[0].split()
 
 
 def test_the_papers_shares_stand_beside_those_of_its_data_sets(

@@ -284,12 +284,6 @@ def test_facts_lost_and_gained_are_written_as_a_table(
         assert second.loc[key, "correct"] == (row.change == "gained") != first.loc[key, "correct"]
 
 
-def test_csv_names_what_takes_its_place(results: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    printed = printed_by(capsys, "compare", *results, "--csv", str(tmp_path / "differences.csv"))
-    assert "--json has these figures" in printed
-    assert {"dimension", "group", "A", "B", "p_holm"} <= set(pd.read_csv(tmp_path / "differences.csv"))
-
-
 def test_a_run_with_bounds_has_no_divergence_and_says_so(
     folder: str, results: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

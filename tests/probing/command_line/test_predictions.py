@@ -101,18 +101,4 @@ def test_results_that_do_not_fit_together_are_refused(
     assert "There are no rows of P36. Choose from: P37." in refused
     assert main(["show", "--predictions", arabic, "--benchmark", "starter"]) != 0
     assert complaint(capsys)
-    assert "Give 1 or more" in refusal(capsys, "show", "--predictions", arabic, "--most", "0")
     assert "--merge is about --predictions" in refusal(capsys, "show", arabic, "--merge", "merge.toml")
-
-
-def test_the_old_csv_has_every_answer_and_one_line_says_that_it_goes(
-    results: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arabic, english, benchmark = results
-    table = tmp_path / "table.csv"
-    options = ["--benchmark", benchmark, "--most", "1", "--csv", str(table)]
-    assert main(["show", "--predictions", arabic, english, *options]) == 0
-    assert pd.read_csv(table).groupby("language")["predictions"].sum().to_dict() == {"ar": 5, "en": 5}
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "--csv goes in the next version" in line
-    assert "--csv is about --predictions" in refusal(capsys, "show", arabic, "--csv", str(table))

@@ -12,7 +12,6 @@ import yaml
 import probing
 from probing.__main__ import main, parser
 from probing.catalog import open_benchmark
-from probing.command_line.exit_codes import program
 from probing.command_line.run import _refuse_failures
 from probing.errors import Incomplete
 from probing.results.result import Result
@@ -205,17 +204,6 @@ def test_the_command_study_takes_its_models_from_a_file_and_asks_each_with_every
     assert {start: chosen["start"] for start, chosen in settings.items()} == {"bos": "bos", "eos": "eos"}
     assert "org/plain-start-eos" in capsys.readouterr().out
     assert main(["study", str(tmp_path / "no.yaml")]) == 2
-
-
-def test_a_file_of_run_is_one_of_study_and_a_line_says_so(
-    loaded: list[str], folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    config, out = tmp_path / "study.yaml", tmp_path / "out"
-    config.write_text(yaml.safe_dump({"models": ["org/plain"], "benchmarks": folders[0], "limit": 1}))
-    assert main(["run", "--config", str(config), "--out", str(out)]) == 0
-    told = capsys.readouterr().err.splitlines()[0]
-    assert told == f"run --config goes in the next version. Use {program()} study {config} in its place."
-    assert (out / "org--plain" / "small" / "run.json").is_file()
 
 
 def test_names_of_the_harness_are_those_of_here(
