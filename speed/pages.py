@@ -60,7 +60,7 @@ PAGES = (
 )
 MB = 10**6  # bytes
 # The limits: times the bare view's time, queries, bytes, bytes of memory.
-ANEW, UNCHANGED, MOST_QUERIES, RAW, ZIPPED = 50.0, 2.0, 15, 300_000, 60_000
+ANEW, UNCHANGED, MOST_QUERIES, RAW, ZIPPED = 20.0, 2.0, 15, 300_000, 60_000
 MEMORY = 400 * MB  # of the web process
 MORE_MEMORY = 50 * MB  # that a download may take
 TITLES = (
