@@ -189,7 +189,8 @@ def explorer(
     of_series = tuple(f"{one['column']}_" for one in drawn)
     figures = [name for name in columns if name not in left_out and not name.startswith(of_series)]
     with_values = filled(list(shown), figures)
-    others = [name for name in figures if name in with_values and name not in _said_elsewhere(rows)]
+    said = _said_elsewhere(rows)
+    others = [name for name in figures if name in with_values and name not in said]
     shown_beside = sorted(others, key=lambda name: name not in (CHANCE, MAJORITY))[:MOST_METRICS]
     are_large = any((row.get(name) or 0) >= LARGE for row in shown for name in shown_beside)
     title = f"{metric if drawn else 'Scores'} by {labels.dimension(by).lower()}"

@@ -197,6 +197,9 @@ def headline(
     by_wording = [score.value for score in scores if score.dimension == "template" and score.metric == metric]
     values = [value for value in by_wording if value is not None and pair is None]
     first = [ONLY_FIRST] if is_only_first(run, places) else []
+    chance, commonest = (own[name].value if name in own and name != metric else None for name in (CHANCE, MAJORITY))
+    if chance is not None and commonest is not None and spelled.figure(chance) == spelled.figure(commonest):
+        commonest = None  # which the chance has said already
     return {
         "title": pages.metric_label(metric),
         "part": pair.title if pair else "",
@@ -207,20 +210,13 @@ def headline(
         "uncertainty": uncertainty(main.value, main.low, main.high),
         "wordings": (min(values), max(values)) if len(values) > 1 else None,
         "number_of_wordings": len(values),
-        "chance": own[CHANCE].value if CHANCE in own and metric != CHANCE else None,
-        "commonest": _commonest(own, metric),
+        "chance": chance,
+        "commonest": commonest,
         "commonest_title": labels.within(pages.metric_label(MAJORITY)),
         "others": other_figures(own, metric),
         "confidence": confidence_in_words(own),
         "rank": "" if pair else _rank(run, metric),
     }
-
-
-def _commonest(own: Mapping[str, Score], metric: str) -> float | None:
-    """Return what the commonest answer reaches; None where that is what guessing reaches, which is said already."""
-    values = [own[name].value if name in own and metric != name else None for name in (CHANCE, MAJORITY)]
-    chance, commonest = ("" if value is None else spelled.figure(value) for value in values)
-    return values[1] if commonest != chance else None
 
 
 def other_figures(own: Mapping[str, Score], main: str) -> list[Score]:
