@@ -85,7 +85,7 @@ def curve(scores: Sequence[SizedScore], chance: float | None) -> dict[str, Any]:
     of_family = {score: colours.get(name, 0) for name, members in families.items() for score in members}
     return {
         "height": HEIGHT,
-        "marks": [_mark(score, axes, of_family.get(score, 0), len(scores) <= MOST_INTERVALS) for score in scores],
+        "marks": [_mark(score, axes, of_family.get(score, 0), _interval(score, len(scores))) for score in scores],
         "lines": [
             {**_line(*pair, axes), "colour": colours.get(name, 0)}
             for name, members in families.items()
@@ -107,18 +107,22 @@ def curve(scores: Sequence[SizedScore], chance: float | None) -> dict[str, Any]:
     }
 
 
-def _mark(score: SizedScore, axes: Axes, colour: int, has_interval: bool) -> dict[str, Any]:
+def _interval(score: SizedScore, number: int) -> tuple[float, float] | None:
+    """Return the ends of the interval that a mark has among this many marks; None where none is drawn."""
+    if number > MOST_INTERVALS or score.low is None or score.high is None:
+        return None
+    return score.low, score.high
+
+
+def _mark(score: SizedScore, axes: Axes, colour: int, interval: tuple[float, float] | None) -> dict[str, Any]:
     size = f"{spelled.parameters(score.size)} parameters"
     value = spelled.figure_with_uncertainty(score.value, score.low, score.high)
     whose = "measured here" if score.is_measured else "published"
-    interval = None
-    if has_interval and score.low is not None and score.high is not None:
-        interval = {"low": _down(axes, score.low), "high": _down(axes, score.high)}
     return {
         **_place(score, axes),
         "colour": colour,
         "is_measured": score.is_measured,
-        "interval": interval,
+        "interval": interval and dict(zip(("low", "high"), (_down(axes, end) for end in interval), strict=True)),
         "href": score.href,
         "words": f"{score.label}: {value}, {size}, {whose}",
     }
@@ -235,13 +239,7 @@ def _boxes(text: str, side: str, at: tuple[float, float], areas: NDArray[np.floa
 
 def _intervals(scores: Sequence[SizedScore], axes: Axes) -> NDArray[np.float64]:
     """Return from where to where the lines of intervals run, in pixels: marks × 2; without a line, twice the mark."""
-    drawn = len(scores) <= MOST_INTERVALS
-    ends = [
-        (score.low, score.high)
-        if drawn and score.low is not None and score.high is not None
-        else (score.value, score.value)
-        for score in scores
-    ]
+    ends = [_interval(score, len(scores)) or (score.value, score.value) for score in scores]
     return HEIGHT * np.array([[axes.up(end) for end in pair] for pair in ends])
 
 

@@ -104,22 +104,21 @@ LETTER, LINE, AROUND_MARK = 0.027, 0.06, 0.03
 
 def with_room(outliers: Sequence[Point], points: Sequence[Point]) -> list[Point]:
     """Return those outliers of a square whose labels cover neither another mark nor the label of one before them."""
-    named: list[Point] = []
+    named: dict[Point, tuple[float, float, float]] = {}  # with their labels
     for point in outliers:
+        x, y, half = label = _label(point)
         others = [other for other in points if (other.x, other.value) != (point.x, point.value)]
-        marks = [(other.x or 0.0, other.value, AROUND_MARK) for other in others]
-        label_x, half = _label(point)
-        taken = [*marks, *((x, other.value, width) for other in named for x, width in [_label(other)])]
-        if not any(abs(label_x - x) < half + width and abs(point.value - y) < LINE for x, y, width in taken):
-            named.append(point)
-    return named
+        taken = [*((other.x or 0.0, other.value, AROUND_MARK) for other in others), *named.values()]
+        if not any(abs(x - across) < half + width and abs(y - up) < LINE for across, up, width in taken):
+            named[point] = label
+    return list(named)
 
 
-def _label(point: Point) -> tuple[float, float]:
-    """Return where the middle of a label stands across the square, and half of its width."""
+def _label(point: Point) -> tuple[float, float, float]:
+    """Return where the middle of a label stands across and up the square, and half of its width."""
     half = LETTER * len(point.label) / 2
     away = AROUND_MARK + half
-    return (point.x or 0.0) + (away if _is_in_left_half(point) else -away), half
+    return (point.x or 0.0) + (away if _is_in_left_half(point) else -away), point.value, half
 
 
 def _is_in_left_half(point: Point) -> bool:
