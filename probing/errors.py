@@ -5,7 +5,7 @@ become errors like others.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 
@@ -38,6 +38,12 @@ def suggestion(name: str, names: Iterable[str]) -> str:
     if not near:
         return choice
     return f"{choice} {question}" if len(names) <= FEW else question
+
+
+def first_named(names: Sequence[str], most: int) -> str:
+    """Return the first of these names, separated by commas, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 class ProbingError(Exception):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from probing.errors import NoFastTokenizer
+from probing.errors import NoFastTokenizer, first_named
 from probing.files.configs import (
     architecture_of,
     filtered,
@@ -175,6 +175,5 @@ def usable_config(
     refuse_absurd(where, kept, tensors)
     if not dropped:
         return kept, notes
-    more = f" and {len(dropped) - NAMED_KEYS} more" if len(dropped) > NAMED_KEYS else ""
-    names = ", ".join(name[:60] for name in dropped[:NAMED_KEYS])
-    return kept, [*notes, f"Keys of config.json that transformers does not know are ignored: {names}{more}."]
+    names = first_named([name[:60] for name in dropped], NAMED_KEYS)
+    return kept, [*notes, f"Keys of config.json that transformers does not know are ignored: {names}."]

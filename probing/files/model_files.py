@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from huggingface_hub import get_token
 
-from probing.errors import BadInput, ModelNotFound, SourceUnavailable
+from probing.errors import BadInput, ModelNotFound, SourceUnavailable, first_named
 from probing.files.description import describe, loaded_files, require_fast_tokenizer, text_part_of, weight_index
 from probing.files.folders import missing_path, near_path
 from probing.files.hub import HubClient
@@ -193,7 +193,7 @@ def _gguf_of_level(hub_id: str, level: str, names: Iterable[str]) -> str:
     if not files:
         step = f"Choose another repository, or give {hub_id} without {HUB_GGUF!r} if it has safetensors."
         raise ModelNotFound(f"{hub_id} has no GGUF file that is a model of its own.", step)
-    listed = ", ".join(files[:NAMED]) + (f" and {len(files) - NAMED} more" if len(files) > NAMED else "")
+    listed = first_named(files, NAMED)
     number = f"{len(chosen)} GGUF files" + (f" whose names end in {level}" if level else "")
     raise ModelNotFound(f"{hub_id} has {number}.", f"Name one as {HUB_GGUF}{hub_id}:LEVEL or by its name: {listed}.")
 

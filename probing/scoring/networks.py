@@ -27,7 +27,7 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from probing.errors import BadConfig, BadInput, BadWeights, NoFastTokenizer, TooLarge, UnsupportedModel
+from probing.errors import BadConfig, BadInput, BadWeights, NoFastTokenizer, TooLarge, UnsupportedModel, first_named
 from probing.files.adapters import split_adapter
 from probing.files.configs import is_listed
 from probing.files.description import weights_of
@@ -238,9 +238,8 @@ def _left_out(source: CheckedSource, network: PreTrainedModel, names: Collection
     is_plain = source.description and not source.description.text_part and not source.quantisation
     if not of_layers or not is_plain:
         return []
-    named = ", ".join(of_layers[:NAMED_WEIGHTS])
-    more = f" and {len(of_layers) - NAMED_WEIGHTS} more" if len(of_layers) > NAMED_WEIGHTS else ""
-    return [f"Weights of layers that {type(network).__name__} does not have by the config are ignored: {named}{more}."]
+    named = first_named(of_layers, NAMED_WEIGHTS)
+    return [f"Weights of layers that {type(network).__name__} does not have by the config are ignored: {named}."]
 
 
 def _shape(sizes: Iterable[int]) -> str:
